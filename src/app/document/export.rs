@@ -1,0 +1,71 @@
+//! From the stored configuration to a document, secrets left out.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::apply::Stored;
+use super::{
+    CredentialDocument, Document, KeyDocument, MemberDocument, NetworkDocument, ProviderDocument, RouteDocument,
+};
+use crate::platform::clock::Timestamp;
+use crate::store::settings::Settings;
+
+/// The document that describes `stored`. Applied again it changes nothing.
+pub fn export(stored: &Stored) -> Document {
+    let mut credentials: HashMap<&Arc<str>, Vec<CredentialDocument>> = HashMap::new();
+    for row in &stored.credentials {
+        credentials.entry(&row.provider_id).or_default().push(CredentialDocument {
+            name: row.name.to_string(),
+            secret: None,
+            weight: row.weight,
+            enabled: row.enabled,
+        });
+    }
+    let provider_names: HashMap<&Arc<str>, &Arc<str>> =
+        stored.providers.iter().map(|row| (&row.id, &row.name)).collect();
+    let mut members: HashMap<&Arc<str>, Vec<MemberDocument>> = HashMap::new();
+    for row in &stored.members {
+        let Some(provider) = provider_names.get(&row.provider_id) else { continue };
+        members.entry(&row.route_id).or_default().push(MemberDocument {
+            provider: provider.to_string(),
+            model: row.model.to_string(),
+            tier: row.tier,
+            weight: row.weight,
+            enabled: row.enabled,
+        });
+    }
+    let providers = stored.providers.iter().map(|row| ProviderDocument {
+        name: row.name.to_string(),
+        channel: row.channel.to_string(),
+        base_url: row.base_url.as_ref().map(ToString::to_string),
+        network: if row.options.private_network { NetworkDocument::Private } else { NetworkDocument::Public },
+        dialects: row.options.dialects.clone(),
+        headers: row.options.headers.clone(),
+        models: row.options.models.clone(),
+        refuses_stream_options: row.options.refuses_stream_options,
+        enabled: row.enabled,
+        credentials: credentials.remove(&row.id),
+    });
+    let routes = stored.routes.iter().map(|row| RouteDocument {
+        name: row.name.to_string(),
+        max_attempts: row.options.max_attempts,
+        enabled: row.enabled,
+        members: members.remove(&row.id).unwrap_or_default(),
+    });
+    let keys = stored.keys.iter().map(|row| KeyDocument {
+        name: row.name.to_string(),
+        key: None,
+        expires_at: row.expires_at.map(to_text),
+        enabled: row.enabled,
+    });
+    Document {
+        settings: (stored.settings != Settings::default()).then(|| stored.settings.clone()),
+        providers: Some(providers.collect()),
+        routes: Some(routes.collect()),
+        keys: Some(keys.collect()),
+    }
+}
+
+fn to_text(time: Timestamp) -> String {
+    jiff::Timestamp::from_millisecond(time.0).unwrap_or_default().to_string()
+}

@@ -1,0 +1,180 @@
+//! The declarative document: the configuration in names instead of ids, to be written by hand, compared, applied and
+//! exported.
+//!
+//! What a document names, it describes whole: a member of it that is left out has its default, and a list inside a named
+//! thing (the members of a route, the credentials of a provider) is complete. What it does not name, it leaves alone,
+//! unless it is applied with pruning. Secrets are an exception: one that is left out keeps its stored value.
+
+pub mod apply;
+pub mod expand;
+pub mod export;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::protocol::dialect::Dialect;
+use crate::store::settings::Settings;
+
+/// The weight of a member or a credential that names none.
+pub const DEFAULT_WEIGHT: u32 = 100;
+
+/// The whole document.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Document {
+    /// Settings of the whole instance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settings: Option<Settings>,
+    /// Where models can be had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub providers: Option<Vec<ProviderDocument>>,
+    /// Public model names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub routes: Option<Vec<RouteDocument>>,
+    /// Gateway keys.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keys: Option<Vec<KeyDocument>>,
+}
+
+/// A provider.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ProviderDocument {
+    /// Its name: the prefix in `provider/model`.
+    pub name: String,
+    /// Its kind: `openai`, `claude`, `gemini`, `custom` or `echo`.
+    pub channel: String,
+    /// Its address, if not the channel's own. As in the vendor's SDK: OpenAI's includes `/v1`, the others' do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+    /// Which addresses it may have.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub network: NetworkDocument,
+    /// The dialects it speaks, the preferred one first. The channel `custom` needs it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dialects: Vec<Dialect>,
+    /// Extra headers. They are not sealed: write `{secret}` where a credential's secret belongs.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+    /// Models to list, as the provider names them. Others can be called all the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub models: Vec<String>,
+    /// Set it for a Chat Completions vendor that refuses `stream_options`; usage of its streams is then estimated.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub refuses_stream_options: bool,
+    /// Whether it may be used.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub enabled: bool,
+    /// Its accounts. Left out: those that are stored stay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credentials: Option<Vec<CredentialDocument>>,
+}
+
+/// Which addresses a provider may have.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum NetworkDocument {
+    /// Only public ones, over TLS.
+    #[default]
+    Public,
+    /// Loopback and private ones too, also without TLS.
+    Private,
+}
+
+/// An account at a provider.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct CredentialDocument {
+    /// Its name, unique within the provider.
+    pub name: String,
+    /// The API key. Left out: the stored one stays. Never exported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret: Option<String>,
+    /// Its share among the provider's credentials.
+    #[serde(default = "default_weight", skip_serializing_if = "is_default_weight")]
+    pub weight: u32,
+    /// Whether it may be used.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub enabled: bool,
+}
+
+/// A public model name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RouteDocument {
+    /// The name that clients put into `model`.
+    pub name: String,
+    /// Most upstream calls for one request, if not the instance's own figure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_attempts: Option<u32>,
+    /// Whether it may be used.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub enabled: bool,
+    /// Who serves it.
+    pub members: Vec<MemberDocument>,
+}
+
+/// One provider behind a route.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct MemberDocument {
+    /// The provider's name.
+    pub provider: String,
+    /// The model as the provider names it.
+    pub model: String,
+    /// Tier 0 is tried first; a later tier only when the earlier ones are used up.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub tier: u32,
+    /// Its share within the tier.
+    #[serde(default = "default_weight", skip_serializing_if = "is_default_weight")]
+    pub weight: u32,
+    /// Whether it may be used.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub enabled: bool,
+}
+
+/// A gateway key.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct KeyDocument {
+    /// Its name.
+    pub name: String,
+    /// The key itself, beginning with `tg-`. Left out: the stored one stays, and a new one is made up and returned once.
+    /// Never exported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// When it ends, as in `2027-01-31T00:00:00Z`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<String>,
+    /// Whether it may be used.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub enabled: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn is_yes(flag: &bool) -> bool {
+    *flag
+}
+
+fn default_weight() -> u32 {
+    DEFAULT_WEIGHT
+}
+
+fn is_default_weight(weight: &u32) -> bool {
+    *weight == DEFAULT_WEIGHT
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

@@ -1,0 +1,46 @@
+//! Who is calling, what they may reach, and what the operations of the management surface do. It knows no URLs.
+
+pub mod admission;
+pub mod document;
+pub mod error;
+pub mod identity;
+pub mod operations;
+
+use crate::platform::Scope;
+use crate::sdk::Handle;
+use crate::store::vault::{Digest, Vault};
+use identity::KeyCache;
+
+/// One isolate of the gateway: what outlives requests, and no I/O.
+pub struct Gateway {
+    /// Configuration and calls.
+    pub handle: Handle,
+    /// What the host decides.
+    pub options: HostOptions,
+    keys: KeyCache,
+    /// The keyed hash of the admin token in the host's environment.
+    admin_token: Option<Digest>,
+}
+
+/// What the host decides.
+#[derive(Debug, Clone)]
+pub struct HostOptions {
+    /// Most bytes that the body of a data-plane request may have.
+    pub max_body_bytes: usize,
+    /// What an operator does when the schema is behind.
+    pub migration_hint: &'static str,
+}
+
+/// The variable that holds an admin token.
+pub const ADMIN_TOKEN_VARIABLE: &str = "TOLLGATE_ADMIN_TOKEN";
+/// The variable that holds the master key.
+pub const MASTER_KEY_VARIABLE: &str = "TOLLGATE_MASTER_KEY";
+
+impl Gateway {
+    /// Assembles an isolate. Nothing is read yet; the first request does.
+    pub fn new(vault: Vault, options: HostOptions, scope: &Scope) -> Self {
+        let admin_token = scope.variables.get(ADMIN_TOKEN_VARIABLE).filter(|token| !token.is_empty());
+        let admin_token = admin_token.map(|token| vault.digest(&token));
+        Self { handle: Handle::new(vault), options, keys: KeyCache::default(), admin_token }
+    }
+}

@@ -1,0 +1,169 @@
+//! Answers, and what becomes of an upstream's error on its way to the client.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue};
+use http::StatusCode;
+
+use super::error::EngineError;
+use crate::platform::body::Body;
+use crate::protocol::dialect::Dialect;
+use crate::protocol::error::Failure;
+use crate::protocol::headers;
+use crate::protocol::json::Object;
+
+/// Longest body of an upstream's error that is read.
+pub const MAX_ERROR_BYTES: usize = 64 * 1024;
+
+/// Shortest piece of a secret that must not be shown.
+const SECRET_PIECE: usize = 8;
+
+/// An answer for the client, in its dialect.
+pub struct Answer {
+    /// The status.
+    pub status: StatusCode,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Body,
+    /// The provider that gave it.
+    pub provider: Arc<str>,
+}
+
+/// Whether another credential or provider might do better after `status`.
+pub fn may_succeed_elsewhere(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 401 | 402 | 403 | 408 | 429 | 500..=599) || status.is_redirection()
+}
+
+/// Turns an upstream's error answer into one for the client.
+///
+/// What concerns the gateway's own account becomes an error of the gateway: the client's key is not at fault, and the text
+/// is about somebody else's account. Everything else keeps its status and its text, since clients act on it, if it is an
+/// error of the dialect; a web page or a fragment is replaced. Pieces of `secret` are taken out.
+pub fn from_upstream_error(
+    status: StatusCode,
+    upstream_headers: &HeaderMap,
+    body: &[u8],
+    dialect: Dialect,
+    request_id: &str,
+    secret: Option<&str>,
+    provider: &Arc<str>,
+) -> Result<Answer, EngineError> {
+    if matches!(status.as_u16(), 401..=403) {
+        return Err(EngineError::CredentialRefused { status: status.as_u16() });
+    }
+    if !status.is_client_error() && !status.is_server_error() {
+        return Err(EngineError::Redirected);
+    }
+    let mut headers = headers::to_client(upstream_headers);
+    headers.remove(CONTENT_ENCODING);
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let body = readable_error(body, secret).unwrap_or_else(|| {
+        let failure = Failure {
+            status,
+            code: "upstream_error",
+            message: format!("the provider answered with status {} and no readable error", status.as_u16()),
+            retry_after: None,
+        };
+        failure.envelope(dialect, request_id)
+    });
+    Ok(Answer { status, headers, body: Body::Whole(body), provider: provider.clone() })
+}
+
+/// The text of an error in one of the dialects' envelopes, without pieces of the secret. Gemini streams wrap theirs in an
+/// array.
+fn readable_error(body: &[u8], secret: Option<&str>) -> Option<Bytes> {
+    let text = std::str::from_utf8(body).ok()?;
+    let inner = text.trim();
+    let object = inner.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(inner);
+    Object::parse(object.as_bytes()).ok()?.member("error").ok()??;
+    Some(redact(text, secret.unwrap_or_default()).into())
+}
+
+/// Replaces every word that shares a piece with the secret, and the names of accounts.
+fn redact(text: &str, secret: &str) -> String {
+    let pieces: HashSet<&[u8]> = secret.as_bytes().windows(SECRET_PIECE).collect();
+    let tells = |word: &str| {
+        word.as_bytes().windows(SECRET_PIECE).any(|piece| pieces.contains(piece))
+            || ["org-", "org_", "proj_"].iter().any(|prefix| {
+                word.strip_prefix(prefix).is_some_and(|rest| rest.len() >= 12 && rest.bytes().all(|b| b.is_ascii_alphanumeric()))
+            })
+    };
+    let is_word = |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_' | '.' | '+' | '/' | '=');
+    let mut redacted = String::with_capacity(text.len());
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (gap, tail) = rest.split_at(rest.find(is_word).unwrap_or(rest.len()));
+        let (word, tail) = tail.split_at(tail.find(|character| !is_word(character)).unwrap_or(tail.len()));
+        redacted.push_str(gap);
+        redacted.push_str(if tells(word) { "[redacted]" } else { word });
+        rest = tail;
+    }
+    redacted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: &str = "sk-proj-0123456789abcdef";
+
+    fn error(status: u16, body: &str) -> Result<Answer, EngineError> {
+        let status = StatusCode::from_u16(status).unwrap();
+        from_upstream_error(status, &HeaderMap::new(), body.as_bytes(), Dialect::Claude, "r", Some(SECRET), &"p".into())
+    }
+
+    fn text(answer: Answer) -> String {
+        match answer.body {
+            Body::Whole(bytes) => String::from_utf8(bytes.to_vec()).unwrap(),
+            Body::Stream(_) => panic!("an error is whole"),
+        }
+    }
+
+    #[test]
+    fn a_readable_error_keeps_its_bytes() {
+        for body in [
+            r#"{"type":"error", "error":{"type":"invalid_request_error","message":"messages: Unexpected role \"system\""}}"#,
+            r#"[{"error":{"code":429,"details":[{"retryDelay":"12.5s"}]}}]"#,
+        ] {
+            let answer = error(429, body).ok().unwrap();
+            assert_eq!(answer.status, 429);
+            assert_eq!(text(answer), body);
+        }
+    }
+
+    /// B40: the pool's credential is no fault of the client's.
+    #[test]
+    fn a_refused_credential_is_the_gateways_own_trouble() {
+        for status in [401, 402, 403] {
+            let refused = error(status, r#"{"error":{"message":"Incorrect API key"}}"#).err();
+            assert_eq!(refused, Some(EngineError::CredentialRefused { status }));
+        }
+    }
+
+    #[test]
+    fn what_is_not_an_error_of_the_dialect_is_replaced() {
+        for body in ["<html>", "", "{\"error\":", "[]", "{\"message\":\"x\"}"] {
+            let answer = text(error(500, body).ok().unwrap());
+            assert!(answer.starts_with(r#"{"error""#) && answer.contains("status 500"), "{answer}");
+            assert!(!answer.contains("html"));
+        }
+        assert_eq!(error(302, "").err(), Some(EngineError::Redirected));
+    }
+
+    /// B68: no piece of a secret, and no account's name.
+    #[test]
+    fn secrets_are_taken_out() {
+        let body = format!(
+            r#"{{"error":{{"message":"key {SECRET} ({}…) of org-AbCdEf123456 is over its limit, see a.b/c-d"}}}}"#,
+            &SECRET[..12]
+        );
+        let answer = text(error(429, &body).ok().unwrap());
+        assert_eq!(
+            answer,
+            r#"{"error":{"message":"key [redacted] ([redacted]…) of [redacted] is over its limit, see a.b/c-d"}}"#
+        );
+    }
+}

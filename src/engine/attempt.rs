@@ -1,0 +1,213 @@
+//! The attempts: one target and credential after the other, until one answers or the budget is used up.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use http::header::{CONTENT_TYPE, HeaderMap};
+
+use super::answer::{Answer, MAX_ERROR_BYTES, from_upstream_error, may_succeed_elsewhere};
+use super::error::EngineError;
+use super::select::{Plan, Target};
+use super::settle::Settlement;
+use super::snapshot::Credential;
+use super::stream::{Metered, WithoutUsageChunk};
+use crate::channel::{Call, ChannelError, Dispatch};
+use crate::platform::Scope;
+use crate::platform::fetch::UpstreamResponse;
+use crate::protocol::headers;
+use crate::protocol::operation::Operation;
+use crate::protocol::request::ClientRequest;
+use crate::store::vault::Vault;
+
+/// What a client sent, as far as an upstream may see it.
+pub struct ClientCall {
+    /// The request.
+    pub request: ClientRequest,
+    /// The client's headers, all of them.
+    pub headers: HeaderMap,
+    /// The query string without credentials.
+    pub query: Option<String>,
+    /// The version in a Gemini client's path.
+    pub version: Option<&'static str>,
+}
+
+/// Carries `call` out according to `plan`. Upstream calls never exceed the plan's budget, and no credential is tried twice.
+/// When nothing is left to try, the last answer stands. The settlement is made when the answer's body has ended.
+pub async fn run(
+    scope: &Scope,
+    vault: &Vault,
+    plan: &Plan,
+    call: &ClientCall,
+    settlement: Settlement,
+) -> Result<Answer, (EngineError, Settlement)> {
+    let mut run = Run { scope, vault, call, settlement, attempts_left: plan.max_attempts, last: None };
+    let dialect = call.request.dialect;
+    for target in &plan.targets {
+        if !target.provider.endpoint.dialects.contains(&dialect) {
+            continue;
+        }
+        let keyless = [None];
+        let credentials: Vec<Option<&Rc<Credential>>> = target.credentials.iter().map(Some).collect();
+        let credentials: &[Option<&Rc<Credential>>] = match credentials.as_slice() {
+            [] if target.provider.channel.needs_credential() => {
+                run.last.get_or_insert(Err(EngineError::NoCredential));
+                continue;
+            }
+            [] => &keyless,
+            some => some,
+        };
+        for credential in credentials {
+            if run.attempts_left == 0 {
+                break;
+            }
+            match run.attempt(target, *credential).await {
+                Next::Respond(response) => return Ok(run.respond(target, response)),
+                Next::Stop(result) => return run.finish(result),
+                Next::TryOn(result) => run.last = Some(result),
+            }
+        }
+    }
+    let unsupported = || EngineError::Unsupported {
+        dialect,
+        operation: call.request.operation,
+        providers: plan.targets.iter().map(|target| target.provider.name.clone()).collect(),
+    };
+    let last = run.last.take().unwrap_or_else(|| Err(unsupported()));
+    run.finish(last)
+}
+
+/// What follows from an attempt.
+enum Next {
+    /// The upstream answers well.
+    Respond(UpstreamResponse),
+    /// This result stands, whoever else there is.
+    Stop(Result<Answer, EngineError>),
+    /// This result stands if nobody else does better.
+    TryOn(Result<Answer, EngineError>),
+}
+
+struct Run<'a> {
+    scope: &'a Scope,
+    vault: &'a Vault,
+    call: &'a ClientCall,
+    settlement: Settlement,
+    attempts_left: u32,
+    last: Option<Result<Answer, EngineError>>,
+}
+
+impl Run<'_> {
+    async fn attempt(&mut self, target: &Target, credential: Option<&Rc<Credential>>) -> Next {
+        let provider = &target.provider;
+        let secret = match credential.map(|credential| credential.secret(self.vault)).transpose() {
+            Ok(secret) => secret,
+            Err(error) => {
+                tracing::error!(provider = &*provider.name, %error, "a credential cannot be used");
+                return Next::TryOn(Err(EngineError::NoCredential));
+            }
+        };
+        let request = &self.call.request;
+        let prepared = provider.channel.prepare(
+            &provider.endpoint,
+            secret.as_deref(),
+            &Call {
+                dialect: request.dialect,
+                operation: request.operation,
+                stream: request.stream,
+                model: &target.model,
+                version: self.call.version,
+                query: self.call.query.as_deref(),
+                headers: headers::to_upstream(request.dialect, &self.call.headers),
+                body: request.body_for(&target.model, provider.endpoint.ask_for_usage),
+                request_id: self.settlement.request_id(),
+                now: self.scope.clock.now(),
+            },
+        );
+        let dispatch = match prepared {
+            Ok(dispatch) => dispatch,
+            Err(ChannelError::Invalid(message)) => return Next::Stop(Err(EngineError::InvalidRequest(message))),
+            Err(ChannelError::Misconfigured(what)) => {
+                tracing::error!(provider = &*provider.name, "{what}");
+                return Next::TryOn(Err(EngineError::Misconfigured));
+            }
+            Err(ChannelError::Unsupported { dialect, operation }) => {
+                let providers = vec![provider.name.clone()];
+                return Next::TryOn(Err(EngineError::Unsupported { dialect, operation, providers }));
+            }
+        };
+        self.attempts_left -= 1;
+        self.settlement.call_began(target, credential.map(|credential| credential.id.clone()));
+        let fetched = match dispatch {
+            Dispatch::Answer(response) => Ok(response),
+            Dispatch::Upstream(request) => self.scope.fetch.fetch(request).await,
+        };
+        match fetched {
+            Ok(response) if response.status.is_success() => Next::Respond(response),
+            Ok(response) => self.error_answer(target, response, secret).await,
+            Err(error) => {
+                tracing::warn!(provider = &*provider.name, %error, "an upstream did not answer");
+                let error = EngineError::Unreachable(error.kind);
+                self.settlement.call_failed(0, error.code());
+                Next::TryOn(Err(error))
+            }
+        }
+    }
+
+    async fn error_answer(&mut self, target: &Target, response: UpstreamResponse, secret: Option<Arc<str>>) -> Next {
+        let UpstreamResponse { status, headers, body } = response;
+        // A body that is too long or breaks off is no readable error.
+        let body = body.collect(MAX_ERROR_BYTES).await.unwrap_or_default();
+        let provider = &target.provider.name;
+        tracing::warn!(provider = &**provider, status = status.as_u16(), "an upstream answered with an error");
+        let result = from_upstream_error(
+            status,
+            &headers,
+            &body,
+            self.call.request.dialect,
+            self.settlement.request_id(),
+            secret.as_deref(),
+            provider,
+        );
+        self.settlement.call_failed(status.as_u16(), result.as_ref().err().map_or("upstream_error", EngineError::code));
+        if may_succeed_elsewhere(status) { Next::TryOn(result) } else { Next::Stop(result) }
+    }
+
+    /// Lets the answer through, watched.
+    fn respond(mut self, target: &Target, response: UpstreamResponse) -> Answer {
+        let request = &self.call.request;
+        let UpstreamResponse { status, headers: upstream_headers, body } = response;
+        self.settlement.response_began(status.as_u16());
+        let events = is_event_stream(&upstream_headers);
+        let unasked_usage = request.operation == Operation::Generate
+            && events
+            && target.provider.endpoint.ask_for_usage
+            && request.usage_is_unasked();
+        let mut body = body.observe(Box::new(Metered::new(request.dialect, events, self.settlement)));
+        if unasked_usage {
+            body = body.edit(Box::new(WithoutUsageChunk::default()));
+        }
+        Answer {
+            status,
+            headers: headers::to_client(&upstream_headers),
+            body,
+            provider: target.provider.name.clone(),
+        }
+    }
+
+    fn finish(self, result: Result<Answer, EngineError>) -> Result<Answer, (EngineError, Settlement)> {
+        match result {
+            Ok(answer) => {
+                self.settlement.failed(answer.status.as_u16(), "upstream_error");
+                Ok(answer)
+            }
+            Err(error) => Err((error, self.settlement)),
+        }
+    }
+}
+
+fn is_event_stream(headers: &HeaderMap) -> bool {
+    const EVENT_STREAM: &[u8] = b"text/event-stream";
+    headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.as_bytes().get(..EVENT_STREAM.len()))
+        .is_some_and(|start| start.eq_ignore_ascii_case(EVENT_STREAM))
+}

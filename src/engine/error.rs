@@ -1,0 +1,95 @@
+//! Why the engine has no answer.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::platform::fetch::FetchErrorKind;
+use crate::protocol::dialect::Dialect;
+use crate::protocol::operation::Operation;
+
+/// A failure between an admitted request and its answer. Which side it is on decides about failover and status.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EngineError {
+    /// Caller: the request is not one that the upstream can be asked.
+    InvalidRequest(String),
+    /// Configuration: no target speaks the client's dialect, or none has the operation.
+    Unsupported {
+        /// The client's dialect.
+        dialect: Dialect,
+        /// What was asked for.
+        operation: Operation,
+        /// The providers that were considered.
+        providers: Vec<Arc<str>>,
+    },
+    /// Configuration: no provider in the plan has a usable credential.
+    NoCredential,
+    /// Configuration: an upstream cannot be addressed; the details are in the log.
+    Misconfigured,
+    /// Upstream: it refused the credential that the gateway has for it.
+    CredentialRefused {
+        /// Its status: 401, 402 or 403.
+        status: u16,
+    },
+    /// Upstream: it wants the gateway to go elsewhere, which would carry the credential along.
+    Redirected,
+    /// Upstream: it did not answer.
+    Unreachable(FetchErrorKind),
+}
+
+impl EngineError {
+    /// The stable word for programs and records.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::InvalidRequest(_) => "invalid_request",
+            Self::Unsupported { .. } => "dialect_unsupported",
+            Self::NoCredential => "no_credential",
+            Self::Misconfigured => "provider_misconfigured",
+            Self::CredentialRefused { .. } => "upstream_credential_refused",
+            Self::Redirected => "upstream_redirected",
+            Self::Unreachable(FetchErrorKind::Timeout) => "upstream_timeout",
+            Self::Unreachable(FetchErrorKind::Forbidden) => "upstream_address_forbidden",
+            Self::Unreachable(FetchErrorKind::Connect | FetchErrorKind::Broken) => "upstream_unreachable",
+        }
+    }
+}
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InvalidRequest(message) => formatter.write_str(message),
+            Self::Unsupported { dialect, operation, providers } => write!(
+                formatter,
+                "none of the providers of this model ({}) speaks {dialect} for {}; use a client of a dialect that one \
+                 of them speaks, or another model",
+                providers.join(", "),
+                operation.name(),
+            ),
+            Self::NoCredential => formatter.write_str(
+                "no provider of this model has a usable credential; the operator has to add or enable one",
+            ),
+            Self::Misconfigured => formatter.write_str(
+                "the provider of this model is not configured properly; the operator finds the reason in the log",
+            ),
+            Self::CredentialRefused { status } => write!(
+                formatter,
+                "the provider refused the gateway's own credential (status {status}); your key is fine, the operator \
+                 has to look after the provider's account",
+            ),
+            Self::Redirected => formatter.write_str(
+                "the provider answered with a redirect, which the gateway does not follow; the operator has to correct \
+                 the provider's base URL",
+            ),
+            Self::Unreachable(FetchErrorKind::Timeout) => {
+                formatter.write_str("the provider did not answer in time; retry, or ask for a shorter answer")
+            }
+            Self::Unreachable(FetchErrorKind::Forbidden) => formatter.write_str(
+                "the provider's address is in a private network, which the operator has not allowed for it",
+            ),
+            Self::Unreachable(FetchErrorKind::Connect | FetchErrorKind::Broken) => {
+                formatter.write_str("the provider could not be reached; retry in a moment")
+            }
+        }
+    }
+}
+
+impl std::error::Error for EngineError {}

@@ -1,0 +1,12 @@
+//! What happens between an admitted request and its answer.
+//!
+//! The engine gets targets and the credentials that may be spent on them; it never sees a caller and matches no path. Every
+//! request that it takes on leaves through [`settle`], whatever becomes of it.
+
+pub mod answer;
+pub mod attempt;
+pub mod error;
+pub mod select;
+pub mod settle;
+pub mod snapshot;
+mod stream;

@@ -1,0 +1,174 @@
+//! The funnel through which every request leaves: exactly one settlement, whatever becomes of the request.
+//!
+//! A [`Settlement`] is made when a request is taken on and settles when it is told the end, or when it is dropped: a
+//! client that leaves makes the host drop the request's future or its response body. A failed settlement loses accounting,
+//! never the response.
+
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+
+use super::select::Target;
+use crate::platform::Scope;
+use crate::platform::clock::Timestamp;
+use crate::platform::database::{DatabaseError, Intent, Rows};
+use crate::protocol::meter::Reading;
+use crate::protocol::request::ClientRequest;
+use crate::protocol::operation::Operation;
+use crate::protocol::usage::Usage;
+use crate::store::usage::{CallRow, RequestRow, settle};
+
+/// On whose account a request goes. To the engine these are two words to write down.
+#[derive(Debug, Clone)]
+pub struct Attribution {
+    /// The id of the key.
+    pub api_key_id: Arc<str>,
+    /// The key's name.
+    pub api_key: Arc<str>,
+}
+
+/// A request that has not been settled yet.
+pub struct Settlement {
+    scope: Scope,
+    request: RequestRow,
+    calls: Vec<CallRow>,
+    /// The call that is under way, its last row in `calls`, and when it began.
+    open_call: Option<Timestamp>,
+    request_bytes: usize,
+    operation: Operation,
+    settled: bool,
+}
+
+impl Settlement {
+    /// Takes a request on.
+    pub fn begin(scope: &Scope, request_id: Arc<str>, attribution: Attribution, request: &ClientRequest) -> Self {
+        Self {
+            scope: scope.clone(),
+            request: RequestRow {
+                request_id,
+                at: scope.clock.now(),
+                api_key_id: attribution.api_key_id,
+                api_key: attribution.api_key,
+                dialect: request.dialect.name(),
+                operation: request.operation.name(),
+                model: request.model.as_str().into(),
+                stream: request.stream,
+                status: 0,
+                outcome: "client_closed",
+                error: None,
+                calls: 0,
+                first_byte_ms: None,
+                duration_ms: 0,
+            },
+            calls: Vec::with_capacity(1),
+            open_call: None,
+            request_bytes: request.body.len(),
+            operation: request.operation,
+            settled: false,
+        }
+    }
+
+    /// The request's id.
+    pub fn request_id(&self) -> &Arc<str> {
+        &self.request.request_id
+    }
+
+    /// Records that a call to `target` begins.
+    pub fn call_began(&mut self, target: &Target, credential_id: Option<Arc<str>>) {
+        self.open_call = Some(self.scope.clock.now());
+        self.calls.push(CallRow {
+            provider_id: target.provider.id.clone(),
+            provider: target.provider.name.clone(),
+            credential_id,
+            upstream_model: target.model.clone(),
+            status: 0,
+            error: None,
+            usage: Usage::default(),
+            estimated: false,
+            duration_ms: 0,
+        });
+    }
+
+    /// Records that the call under way failed: with `status` if the upstream answered.
+    pub fn call_failed(&mut self, status: u16, error: &'static str) {
+        self.close_call(|call| {
+            call.status = status;
+            call.error = Some(error);
+        });
+    }
+
+    /// Records that the call under way is being answered and that the response begins.
+    pub fn response_began(&mut self, status: u16) {
+        self.request.status = status;
+        self.request.first_byte_ms = Some(self.scope.clock.now().millis_since(self.request.at));
+        if let (Some(_), Some(call)) = (self.open_call, self.calls.last_mut()) {
+            call.status = status;
+        }
+    }
+
+    /// Settles a request whose answer has ended.
+    pub fn answer_ended(mut self, outcome: &'static str, reading: &Reading) {
+        let metered = self.operation != Operation::CountTokens;
+        let request_bytes = self.request_bytes;
+        self.close_call(|call| {
+            call.error = (outcome != "ok").then_some(outcome);
+            if metered {
+                call.estimated = reading.usage.is_none();
+                call.usage = reading.usage.unwrap_or_else(|| Usage::estimate(request_bytes, reading.pieces));
+            }
+        });
+        self.settle(outcome, (outcome != "ok").then_some(outcome));
+    }
+
+    /// Settles a request that ends with an error of the gateway, or with one that an upstream gave.
+    pub fn failed(mut self, status: u16, code: &'static str) {
+        self.response_began(status);
+        self.settle("failed", Some(code));
+    }
+
+    fn close_call(&mut self, describe: impl FnOnce(&mut CallRow)) {
+        let (Some(began), Some(call)) = (self.open_call.take(), self.calls.last_mut()) else { return };
+        call.duration_ms = self.scope.clock.now().millis_since(began);
+        describe(call);
+    }
+
+    fn settle(&mut self, outcome: &'static str, error: Option<&'static str>) {
+        self.settled = true;
+        self.request.outcome = outcome;
+        self.request.error = error;
+        self.request.calls = self.calls.len();
+        self.request.duration_ms = self.scope.clock.now().millis_since(self.request.at);
+        let statements = settle(&self.request, &self.calls);
+        // Started at once, so that nothing is lost when nobody polls any more; the native host is done with it at once.
+        let mut batch = self.scope.database.batch(Intent::Deferred, statements);
+        match (&mut batch).now_or_never() {
+            Some(result) => report(result),
+            None => self.scope.tasks.wait_until(Box::pin(async move { report(batch.await) })),
+        }
+    }
+}
+
+fn report(result: Result<Vec<Rows>, DatabaseError>) {
+    if let Err(error) = result {
+        tracing::error!(%error, "a settlement is lost");
+    }
+}
+
+impl Drop for Settlement {
+    fn drop(&mut self) {
+        if self.settled {
+            return;
+        }
+        let metered = self.operation != Operation::CountTokens;
+        let request_bytes = self.request_bytes;
+        // The client left while an upstream was at work: that it read the prompt is the least that can be assumed.
+        self.close_call(|call| {
+            call.error = Some("client_closed");
+            if metered {
+                call.estimated = true;
+                call.usage = Usage::estimate(request_bytes, 0);
+            }
+        });
+        self.settle("client_closed", Some("client_closed"));
+    }
+}

@@ -1,0 +1,335 @@
+//! The configuration as requests see it: immutable, and replaced as a whole.
+//!
+//! A request keeps the snapshot it began with. Assembly never fails because of one bad row: the row is left out, counted
+//! and logged. Secrets stay sealed until they are first used, so assembly does not grow with their number.
+
+use std::cell::{Cell, OnceCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::channel::endpoint::{DEFAULT_LIMITS, Endpoint, EndpointError, ExtraHeader, parse_base_url};
+use crate::channel::{self, Channel};
+use crate::platform::clock::Timestamp;
+use crate::platform::fetch::Network;
+use crate::store::BadRow;
+use crate::store::credential::CredentialRow;
+use crate::store::provider::ProviderRow;
+use crate::store::revision::Revisions;
+use crate::store::route::{MemberRow, RouteRow};
+use crate::store::settings::{DEFAULT_MAX_ATTEMPTS, Settings};
+use crate::store::vault::{Vault, VaultError};
+
+/// The whole configuration at one revision.
+pub struct Snapshot {
+    /// The revisions it was read at.
+    pub revisions: Revisions,
+    /// The instance's settings.
+    pub settings: Settings,
+    /// Providers and routes.
+    pub routing: Rc<Routing>,
+    /// The usable credentials of each provider, by the provider's id.
+    pub credentials: Rc<Credentials>,
+}
+
+impl Snapshot {
+    /// Most upstream calls for a request whose route has no figure of its own.
+    pub fn max_attempts(&self) -> u32 {
+        self.settings.max_attempts.unwrap_or(DEFAULT_MAX_ATTEMPTS).max(1)
+    }
+
+    /// The usable credentials of `provider`.
+    pub fn credentials_of(&self, provider: &Provider) -> &[Rc<Credential>] {
+        self.credentials.by_provider.get(&provider.id).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// All rows that were left out.
+    pub fn skipped(&self) -> impl Iterator<Item = &BadRow> {
+        self.routing.skipped.iter().chain(&self.credentials.skipped)
+    }
+}
+
+/// Providers and routes.
+#[derive(Default)]
+pub struct Routing {
+    /// The enabled providers by name.
+    pub providers: HashMap<Arc<str>, Rc<Provider>>,
+    /// The enabled routes by public model name.
+    pub routes: HashMap<Arc<str>, Rc<Route>>,
+    /// Rows that were left out.
+    pub skipped: Vec<BadRow>,
+}
+
+/// A provider that may be used.
+pub struct Provider {
+    /// Its id.
+    pub id: Arc<str>,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its kind.
+    pub channel: &'static dyn Channel,
+    /// Its address and manners.
+    pub endpoint: Endpoint,
+    /// The models that are listed for it.
+    pub models: Vec<String>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// Whose turn it is among its credentials.
+    pub turn: Turn,
+}
+
+/// Counts turns in a rotation. The count is this isolate's own and begins anew with each snapshot.
+#[derive(Debug, Default)]
+pub struct Turn(Cell<u64>);
+
+impl Turn {
+    /// The number of this turn, from 0.
+    pub fn next(&self) -> u64 {
+        self.0.replace(self.0.get().wrapping_add(1))
+    }
+}
+
+/// A public model name.
+pub struct Route {
+    /// The name.
+    pub name: Arc<str>,
+    /// Most upstream calls for one request, if not the instance's figure.
+    pub max_attempts: Option<u32>,
+    /// Who serves it, in the order of tiers, within a tier the heaviest first.
+    pub members: Vec<Member>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// Whose turn it is among its members.
+    pub turn: Turn,
+}
+
+/// One provider behind a route.
+pub struct Member {
+    /// The provider.
+    pub provider: Rc<Provider>,
+    /// The model as the provider names it.
+    pub model: Arc<str>,
+    /// A later tier is only tried when the earlier ones are used up.
+    pub tier: u32,
+    /// Its share within the tier.
+    pub weight: u32,
+}
+
+/// The usable credentials.
+#[derive(Default)]
+pub struct Credentials {
+    by_provider: HashMap<Arc<str>, Vec<Rc<Credential>>>,
+    skipped: Vec<BadRow>,
+}
+
+/// An account at a provider.
+pub struct Credential {
+    /// Its id.
+    pub id: Arc<str>,
+    /// Its share among its provider's credentials.
+    pub weight: u32,
+    sealed: Arc<str>,
+    opened: OnceCell<Result<Arc<str>, VaultError>>,
+}
+
+impl Credential {
+    /// The secret; opened on first use.
+    pub fn secret(&self, vault: &Vault) -> Result<Arc<str>, VaultError> {
+        self.opened.get_or_init(|| vault.open(&self.id, &self.sealed)).clone()
+    }
+}
+
+impl Routing {
+    /// Assembles what the rows say, the usable part of it.
+    pub fn assemble(
+        provider_rows: Vec<ProviderRow>,
+        route_rows: Vec<RouteRow>,
+        member_rows: Vec<MemberRow>,
+        mut skipped: Vec<BadRow>,
+    ) -> Self {
+        let mut by_id = HashMap::with_capacity(provider_rows.len());
+        let mut providers = HashMap::with_capacity(provider_rows.len());
+        for row in provider_rows.into_iter().filter(|row| row.enabled) {
+            match provider(&row) {
+                Ok(provider) => {
+                    let provider = Rc::new(provider);
+                    by_id.insert(row.id, provider.clone());
+                    providers.insert(row.name, provider);
+                }
+                Err(reason) => skipped.push(BadRow { table: "providers", row: row.name.to_string(), reason }),
+            }
+        }
+        let mut members: HashMap<Arc<str>, Vec<Member>> = HashMap::new();
+        for row in member_rows.into_iter().filter(|row| row.enabled) {
+            // A member whose provider is disabled or was left out is not served; the provider's row tells why.
+            if let Some(provider) = by_id.get(&row.provider_id) {
+                let member =
+                    Member { provider: provider.clone(), model: row.model, tier: row.tier, weight: row.weight };
+                members.entry(row.route_id).or_default().push(member);
+            }
+        }
+        let routes = route_rows
+            .into_iter()
+            .filter(|row| row.enabled)
+            .map(|row| {
+                let route = Route {
+                    name: row.name.clone(),
+                    max_attempts: row.options.max_attempts,
+                    members: members.remove(&row.id).unwrap_or_default(),
+                    created_at: row.created_at,
+                    turn: Turn::default(),
+                };
+                (row.name, Rc::new(route))
+            })
+            .collect();
+        Self { providers, routes, skipped }
+    }
+}
+
+/// Checks a provider's row and makes it usable; the error is for the operator.
+pub fn provider(row: &ProviderRow) -> Result<Provider, String> {
+    let channel =
+        channel::by_id(&row.channel).ok_or_else(|| format!("there is no channel {:?}", row.channel))?;
+    let options = &row.options;
+    let network = if options.private_network { Network::Private } else { Network::Public };
+    let base_url = row.base_url.as_deref().or(channel.default_base_url());
+    let dialects =
+        if options.dialects.is_empty() { channel.dialects().to_vec() } else { options.dialects.clone() };
+    if dialects.is_empty() {
+        return Err(format!("a provider of channel {:?} has to list its dialects", row.channel));
+    }
+    let address = match base_url {
+        Some(url) => Some(parse_base_url(url, network).map_err(|error| error.to_string())?),
+        None if channel.dialects().is_empty() => {
+            return Err(format!("a provider of channel {:?} has to have a base URL", row.channel));
+        }
+        None => None,
+    };
+    let headers: Result<Vec<_>, EndpointError> =
+        options.headers.iter().map(|(name, value)| ExtraHeader::parse(name, value)).collect();
+    let (origin, base_path) = address.unzip();
+    Ok(Provider {
+        id: row.id.clone(),
+        name: row.name.clone(),
+        channel,
+        endpoint: Endpoint {
+            origin: origin.map(Rc::new),
+            base_path: base_path.unwrap_or_default(),
+            dialects,
+            headers: headers.map_err(|error| error.to_string())?,
+            ask_for_usage: !options.refuses_stream_options,
+            limits: DEFAULT_LIMITS,
+        },
+        models: options.models.clone(),
+        created_at: row.created_at,
+        turn: Turn::default(),
+    })
+}
+
+impl Credentials {
+    /// Assembles what the rows say. What `former` has opened and has not changed stays open.
+    pub fn assemble(rows: Vec<CredentialRow>, skipped: Vec<BadRow>, former: Option<&Self>) -> Self {
+        let mut known: HashMap<&str, &Rc<Credential>> = HashMap::new();
+        for credential in former.iter().flat_map(|former| former.by_provider.values()).flatten() {
+            known.insert(&credential.id, credential);
+        }
+        let mut by_provider: HashMap<Arc<str>, Vec<Rc<Credential>>> = HashMap::new();
+        for row in rows.into_iter().filter(|row| row.enabled) {
+            let unchanged =
+                known.get(&*row.id).filter(|known| known.sealed == row.secret && known.weight == row.weight);
+            let credential = match unchanged {
+                Some(known) => Rc::clone(known),
+                None => Rc::new(Credential {
+                    id: row.id,
+                    weight: row.weight,
+                    sealed: row.secret,
+                    opened: OnceCell::new(),
+                }),
+            };
+            by_provider.entry(row.provider_id).or_default().push(credential);
+        }
+        Self { by_provider, skipped }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.by_provider.values().map(Vec::len).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::provider::ProviderOptions;
+    use crate::store::route::RouteOptions;
+
+    fn provider_row(name: &str, channel: &str, base_url: Option<&str>) -> ProviderRow {
+        ProviderRow {
+            id: format!("id-{name}").into(),
+            name: name.into(),
+            channel: channel.into(),
+            base_url: base_url.map(Into::into),
+            enabled: true,
+            options: ProviderOptions::default(),
+            created_at: Timestamp(0),
+        }
+    }
+
+    fn member_row(route: &str, provider: &str) -> MemberRow {
+        MemberRow {
+            id: format!("{route}-{provider}").into(),
+            route_id: route.into(),
+            provider_id: format!("id-{provider}").into(),
+            model: "m".into(),
+            tier: 0,
+            weight: 100,
+            enabled: true,
+        }
+    }
+
+    #[test]
+    fn a_bad_row_is_left_out_and_told() {
+        let routing = Routing::assemble(
+            vec![
+                provider_row("good", "openai", None),
+                provider_row("no-such-channel", "nonsense", None),
+                provider_row("bad-url", "openai", Some("https://10.0.0.1")),
+                provider_row("no-url", "custom", None),
+                provider_row("echo", "echo", None),
+            ],
+            vec![RouteRow {
+                id: "r".into(),
+                name: "route".into(),
+                enabled: true,
+                options: RouteOptions::default(),
+                created_at: Timestamp(0),
+            }],
+            vec![member_row("r", "good"), member_row("r", "bad-url"), member_row("gone", "good")],
+            vec![],
+        );
+        let mut names: Vec<_> = routing.providers.keys().map(|name| name.to_string()).collect();
+        names.sort();
+        assert_eq!(names, ["echo", "good"]);
+        let skipped: Vec<_> = routing.skipped.iter().map(|bad| bad.row.as_str()).collect();
+        assert_eq!(skipped, ["no-such-channel", "bad-url", "no-url"]);
+        assert_eq!(routing.routes["route"].members.len(), 1);
+    }
+
+    #[test]
+    fn an_unchanged_credential_stays_open() {
+        let row = |secret: &str| CredentialRow {
+            id: "c".into(),
+            provider_id: "p".into(),
+            name: "n".into(),
+            secret: secret.into(),
+            secret_digest: "".into(),
+            enabled: true,
+            weight: 1,
+        };
+        let first = Credentials::assemble(vec![row("a")], vec![], None);
+        let same = Credentials::assemble(vec![row("a")], vec![], Some(&first));
+        let changed = Credentials::assemble(vec![row("b")], vec![], Some(&first));
+        assert!(Rc::ptr_eq(&first.by_provider["p"][0], &same.by_provider["p"][0]));
+        assert!(!Rc::ptr_eq(&first.by_provider["p"][0], &changed.by_provider["p"][0]));
+    }
+}

@@ -1,0 +1,212 @@
+//! Which URL is which operation, as data.
+//!
+//! One parsed path decides both the handler and the rights. A path that is not here, in exactly this spelling, is refused
+//! to whoever has no credential.
+
+use http::Method;
+
+use crate::protocol::dialect::Dialect;
+use crate::protocol::operation::Operation;
+
+/// One line of the table.
+#[derive(Debug)]
+pub struct Route {
+    /// The method; `GET` answers `HEAD` too.
+    pub method: Method,
+    /// The path; `{*rest}` takes everything that follows.
+    pub path: &'static str,
+    /// Who may call it.
+    pub access: Access,
+    /// What it does.
+    pub handler: Handler,
+}
+
+/// Who may call a route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Anybody.
+    Open,
+    /// Who has a gateway key.
+    GatewayKey,
+    /// Who has an admin token.
+    Admin,
+}
+
+/// What a route does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Handler {
+    /// Tells that something is here.
+    Probe,
+    /// Tells that it is alive.
+    Health,
+    /// Calls a model.
+    Call(Surface),
+    /// Lists models, in the dialect given or the one that the client's headers tell.
+    ModelList(Option<Dialect>),
+    /// Shows one model.
+    ModelGet(Option<Dialect>),
+    /// Applies a document.
+    ConfigurationImport,
+    /// Gives the configuration as a document.
+    ConfigurationExport,
+    /// Gives totals of usage.
+    UsageList,
+    /// Tells how this isolate is doing.
+    StatusGet,
+}
+
+/// Where a vendor has its callers find a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Surface {
+    /// The body names the model.
+    Body(Dialect, Operation),
+    /// The path names the model and what to do with it, under this version.
+    GeminiPath(&'static str),
+}
+
+use Access::{Admin, GatewayKey, Open};
+use Dialect::{Claude, Gemini, OpenAiChat, OpenAiResponses};
+use Handler::{
+    Call, ConfigurationExport, ConfigurationImport, Health, ModelGet, ModelList, Probe, StatusGet, UsageList,
+};
+use Operation::{CountTokens, Embed, Generate};
+use Surface::{Body, GeminiPath};
+
+/// The table.
+#[rustfmt::skip]
+pub static ROUTES: [Route; 21] = [
+    route(Method::GET,  "/",                           Open,       Probe),
+    route(Method::GET,  "/health",                     Open,       Health),
+    route(Method::GET,  "/healthz",                    Open,       Health),
+    // Claude Code asks for it at its start, without credentials.
+    route(Method::GET,  "/api/hello",                  Open,       Probe),
+
+    route(Method::POST, "/v1/chat/completions",        GatewayKey, Call(Body(OpenAiChat, Generate))),
+    route(Method::POST, "/v1/embeddings",              GatewayKey, Call(Body(OpenAiChat, Embed))),
+    route(Method::POST, "/v1/responses",               GatewayKey, Call(Body(OpenAiResponses, Generate))),
+    route(Method::POST, "/v1/responses/input_tokens",  GatewayKey, Call(Body(OpenAiResponses, CountTokens))),
+    route(Method::POST, "/v1/messages",                GatewayKey, Call(Body(Claude, Generate))),
+    route(Method::POST, "/v1/messages/count_tokens",   GatewayKey, Call(Body(Claude, CountTokens))),
+    route(Method::POST, "/v1beta/models/{*rest}",      GatewayKey, Call(GeminiPath("v1beta"))),
+    route(Method::POST, "/v1/models/{*rest}",          GatewayKey, Call(GeminiPath("v1"))),
+
+    // Three vendors share this path; the client's headers tell which one it takes us for.
+    route(Method::GET,  "/v1/models",                  GatewayKey, ModelList(None)),
+    route(Method::GET,  "/v1/models/{*rest}",         GatewayKey, ModelGet(None)),
+    route(Method::GET,  "/v1beta/models",              GatewayKey, ModelList(Some(Gemini))),
+    route(Method::GET,  "/v1beta/models/{*rest}",     GatewayKey, ModelGet(Some(Gemini))),
+
+    route(Method::POST, "/admin/api/import",           Admin,      ConfigurationImport),
+    route(Method::GET,  "/admin/api/export",           Admin,      ConfigurationExport),
+    route(Method::GET,  "/admin/api/usage",            Admin,      UsageList),
+    route(Method::GET,  "/admin/api/status",           Admin,      StatusGet),
+    // Kept by users of other gateways.
+    route(Method::GET,  "/api/status",                 Admin,      StatusGet),
+];
+
+const fn route(method: Method, path: &'static str, access: Access, handler: Handler) -> Route {
+    Route { method, path, access, handler }
+}
+
+impl Route {
+    /// The dialect of its clients, where the path tells it.
+    pub fn dialect(&self) -> Option<Dialect> {
+        match self.handler {
+            Call(Body(dialect, _)) => Some(dialect),
+            Call(GeminiPath(_)) => Some(Gemini),
+            ModelList(dialect) | ModelGet(dialect) => dialect,
+            _ => None,
+        }
+    }
+}
+
+/// What a path and a method lead to.
+pub enum Match<'a> {
+    /// A route, and what its `{*rest}` took.
+    Found {
+        /// The route.
+        route: &'static Route,
+        /// The rest of the path, still percent-encoded; empty where the route has none.
+        parameter: &'a str,
+    },
+    /// The path is right, the method is not.
+    NoSuchMethod {
+        /// The methods that are, as the `allow` header wants them.
+        allowed: String,
+    },
+    /// Nothing.
+    NoSuchPath,
+}
+
+/// Finds the route of a request.
+pub fn find<'a>(method: &Method, path: &'a str) -> Match<'a> {
+    thread_local! {
+        static ROUTER: matchit::Router<Vec<&'static Route>> = router();
+    }
+    ROUTER.with(|router| {
+        let Ok(matched) = router.at(path) else { return Match::NoSuchPath };
+        let wanted = if *method == Method::HEAD { &Method::GET } else { method };
+        match matched.value.iter().find(|route| route.method == *wanted) {
+            Some(route) => {
+                let length = matched.params.iter().next().map_or(0, |(_, value)| value.len());
+                let parameter = path.get(path.len() - length..).unwrap_or_default();
+                Match::Found { route, parameter }
+            }
+            None => {
+                let allowed: Vec<&str> = matched.value.iter().map(|route| route.method.as_str()).collect();
+                Match::NoSuchMethod { allowed: allowed.join(", ") }
+            }
+        }
+    })
+}
+
+fn router() -> matchit::Router<Vec<&'static Route>> {
+    let mut router = matchit::Router::new();
+    let mut paths: Vec<&'static str> = ROUTES.iter().map(|route| route.path).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    for path in paths {
+        let routes = ROUTES.iter().filter(|route| route.path == path).collect();
+        if let Err(error) = router.insert(path, routes) {
+            // The table is a constant; its test inserts every path.
+            tracing::error!(path, %error, "a route is not reachable");
+        }
+    }
+    router
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_of_the_table_is_reachable() {
+        for route in &ROUTES {
+            let path = route.path.replace("{*rest}", "a%2Fb/c:d");
+            match find(&route.method, &path) {
+                Match::Found { route: found, parameter } => {
+                    assert!(std::ptr::eq(found, route), "{path}");
+                    assert_eq!(parameter, if path == route.path { "" } else { "a%2Fb/c:d" });
+                }
+                _ => panic!("{path} is not found"),
+            }
+        }
+    }
+
+    #[test]
+    fn only_the_exact_spelling_counts() {
+        for path in [
+            "//admin/api/export",
+            "/ADMIN/api/export",
+            "/admin/%61pi/export",
+            "/v1/../admin/api/export",
+            "/admin/api/export/",
+            "/admin/api/export/x",
+            "",
+        ] {
+            assert!(matches!(find(&Method::GET, path), Match::NoSuchPath), "{path}");
+        }
+        assert!(matches!(find(&Method::DELETE, "/admin/api/export"), Match::NoSuchMethod { .. }));
+        assert!(matches!(find(&Method::HEAD, "/"), Match::Found { .. }));
+    }
+}

@@ -1,0 +1,394 @@
+//! Bodies of requests and responses, in either direction.
+//!
+//! A body that is only forwarded should cost nothing in the core: natively chunks pass through by reference count, and on
+//! Workers the stream never leaves JavaScript. So the core does not pull chunks through itself just to look at them; it
+//! hangs an [`Observer`] on the stream and lets the host decide how to feed it.
+
+use std::any::Any;
+use std::fmt;
+use std::task::{Context, Poll};
+
+use bytes::{Bytes, BytesMut};
+use futures_util::future::{LocalBoxFuture, poll_fn};
+
+/// The body of a request or a response.
+pub enum Body {
+    /// All of it, perhaps nothing.
+    Whole(Bytes),
+    /// What arrives piece by piece.
+    Stream(Box<dyn ByteStream>),
+}
+
+impl Body {
+    /// A body of no bytes.
+    pub fn empty() -> Self {
+        Self::Whole(Bytes::new())
+    }
+
+    /// A stream of chunks that are all there already.
+    pub fn from_chunks(chunks: Vec<Bytes>) -> Self {
+        Self::Stream(Box::new(Chunks(chunks.into_iter())))
+    }
+
+    /// Reads everything, counting while it reads: a body longer than `limit` bytes is an error, whatever length it
+    /// claimed to have.
+    pub async fn collect(self, limit: usize) -> Result<Bytes, BodyError> {
+        match self {
+            Self::Whole(bytes) if bytes.len() > limit => Err(BodyError::TooLarge { limit }),
+            Self::Whole(bytes) => Ok(bytes),
+            Self::Stream(stream) => stream.collect(limit).await,
+        }
+    }
+
+    /// Shows every chunk to `observer` on the way; it learns of the end exactly once, whatever way the body ends.
+    pub fn observe(self, mut observer: Box<dyn Observer>) -> Self {
+        match self {
+            Self::Whole(bytes) => {
+                if !bytes.is_empty() {
+                    observer.chunk(&bytes);
+                }
+                let epilogue = observer.end(Ending::Complete);
+                Self::Whole(if epilogue.is_empty() { bytes } else { [bytes, epilogue].concat().into() })
+            }
+            Self::Stream(stream) => Self::Stream(stream.observe(observer)),
+        }
+    }
+
+    /// Lets `editor` change the chunks on the way.
+    pub fn edit(self, mut editor: Box<dyn Editor>) -> Self {
+        match self {
+            Self::Whole(bytes) => {
+                let mut edited = BytesMut::from(editor.edit(bytes));
+                edited.extend_from_slice(&editor.finish());
+                Self::Whole(edited.freeze())
+            }
+            Self::Stream(stream) => Self::Stream(stream.edit(editor)),
+        }
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole(bytes) => write!(formatter, "Body({} bytes)", bytes.len()),
+            Self::Stream(_) => formatter.write_str("Body(stream)"),
+        }
+    }
+}
+
+/// Looks at a body without changing it.
+pub trait Observer {
+    /// Sees a chunk. The host chooses where chunks begin and end, and may show them later than it forwards them.
+    fn chunk(&mut self, chunk: &Bytes);
+
+    /// Learns how the body ended, and returns what has yet to be said to the reader, usually nothing. With an epilogue a
+    /// broken body ends properly after it; without one, the reader sees it break.
+    fn end(self: Box<Self>, ending: Ending) -> Bytes;
+}
+
+/// How a body ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// With its last byte.
+    Complete,
+    /// The side that sent it broke off.
+    Broken(BodyError),
+    /// The side that reads it went away.
+    Abandoned,
+}
+
+/// Changes a body on its way.
+pub trait Editor {
+    /// What to pass on for `chunk`; an editor may hold bytes back.
+    fn edit(&mut self, chunk: Bytes) -> Bytes;
+
+    /// What was held back, when the body has ended properly.
+    fn finish(&mut self) -> Bytes;
+}
+
+/// A body that arrives piece by piece. Dropping it cancels the sender.
+pub trait ByteStream: Unpin + 'static {
+    /// The next chunk, never empty; `None` after the last byte; nothing more after an error.
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, BodyError>>>;
+
+    /// The number of bytes still to come, where the sender has told it.
+    fn length(&self) -> Option<u64> {
+        None
+    }
+
+    /// See [`Body::collect`].
+    fn collect(self: Box<Self>, limit: usize) -> LocalBoxFuture<'static, Result<Bytes, BodyError>>;
+
+    /// See [`Body::observe`].
+    fn observe(self: Box<Self>, observer: Box<dyn Observer>) -> Box<dyn ByteStream>;
+
+    /// See [`Body::edit`].
+    fn edit(self: Box<Self>, editor: Box<dyn Editor>) -> Box<dyn ByteStream>;
+
+    /// Lets a host find its own kind of stream again, to hand it on without taking it apart.
+    fn into_any(self: Box<Self>) -> Box<dyn Any>;
+}
+
+/// The obvious ways to do what [`ByteStream`] asks for, for streams that have no better one.
+pub mod plain {
+    use super::*;
+
+    /// Reads `stream` to its end, at most `limit` bytes.
+    pub fn collect(
+        mut stream: Box<dyn ByteStream>,
+        limit: usize,
+    ) -> LocalBoxFuture<'static, Result<Bytes, BodyError>> {
+        Box::pin(async move {
+            if stream.length().is_some_and(|length| length > limit as u64) {
+                return Err(BodyError::TooLarge { limit });
+            }
+            let Some(first) = next(&mut *stream).await else { return Ok(Bytes::new()) };
+            let first = first?;
+            let mut total = first.len();
+            let mut rest: Option<BytesMut> = None;
+            loop {
+                if total > limit {
+                    return Err(BodyError::TooLarge { limit });
+                }
+                let Some(chunk) = next(&mut *stream).await else { break };
+                let chunk = chunk?;
+                total += chunk.len();
+                rest.get_or_insert_with(|| BytesMut::from(&first[..])).extend_from_slice(&chunk);
+            }
+            // The usual small body is one chunk, which then needs no copy.
+            Ok(rest.map_or(first, BytesMut::freeze))
+        })
+    }
+
+    /// Shows each chunk of `stream` to `observer` as it is pulled.
+    pub fn observe(stream: Box<dyn ByteStream>, observer: Box<dyn Observer>) -> Box<dyn ByteStream> {
+        Box::new(Observed { stream, observer: Some(observer) })
+    }
+
+    /// Lets `editor` change each chunk of `stream` as it is pulled.
+    pub fn edit(stream: Box<dyn ByteStream>, editor: Box<dyn Editor>) -> Box<dyn ByteStream> {
+        Box::new(Edited { stream, editor: Some(editor) })
+    }
+
+    async fn next(stream: &mut dyn ByteStream) -> Option<Result<Bytes, BodyError>> {
+        poll_fn(|context| stream.poll_next(context)).await
+    }
+}
+
+/// Implements the parts of [`ByteStream`] for which a stream has no better way than the plain one.
+#[macro_export]
+macro_rules! plain_byte_stream {
+    () => {
+        fn collect(
+            self: Box<Self>,
+            limit: usize,
+        ) -> futures_util::future::LocalBoxFuture<'static, Result<bytes::Bytes, $crate::platform::body::BodyError>> {
+            $crate::platform::body::plain::collect(self, limit)
+        }
+
+        fn observe(
+            self: Box<Self>,
+            observer: Box<dyn $crate::platform::body::Observer>,
+        ) -> Box<dyn $crate::platform::body::ByteStream> {
+            $crate::platform::body::plain::observe(self, observer)
+        }
+
+        fn edit(
+            self: Box<Self>,
+            editor: Box<dyn $crate::platform::body::Editor>,
+        ) -> Box<dyn $crate::platform::body::ByteStream> {
+            $crate::platform::body::plain::edit(self, editor)
+        }
+
+        fn into_any(self: Box<Self>) -> Box<dyn std::any::Any> {
+            self
+        }
+    };
+}
+
+struct Observed {
+    stream: Box<dyn ByteStream>,
+    observer: Option<Box<dyn Observer>>,
+}
+
+impl Observed {
+    fn end(&mut self, ending: Ending) -> Bytes {
+        self.observer.take().map(|observer| observer.end(ending)).unwrap_or_default()
+    }
+}
+
+impl ByteStream for Observed {
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, BodyError>>> {
+        let Some(observer) = &mut self.observer else { return Poll::Ready(None) };
+        let (epilogue, error) = match std::task::ready!(self.stream.poll_next(context)) {
+            Some(Ok(chunk)) => {
+                observer.chunk(&chunk);
+                return Poll::Ready(Some(Ok(chunk)));
+            }
+            Some(Err(error)) => (self.end(Ending::Broken(error.clone())), Some(error)),
+            None => (self.end(Ending::Complete), None),
+        };
+        Poll::Ready(if epilogue.is_empty() { error.map(Err) } else { Some(Ok(epilogue)) })
+    }
+
+    plain_byte_stream!();
+}
+
+impl Drop for Observed {
+    fn drop(&mut self) {
+        self.end(Ending::Abandoned);
+    }
+}
+
+struct Edited {
+    stream: Box<dyn ByteStream>,
+    /// `None` when the stream has ended.
+    editor: Option<Box<dyn Editor>>,
+}
+
+impl ByteStream for Edited {
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, BodyError>>> {
+        while let Some(editor) = &mut self.editor {
+            let edited = match std::task::ready!(self.stream.poll_next(context)) {
+                Some(Ok(chunk)) => editor.edit(chunk),
+                Some(Err(error)) => {
+                    self.editor = None;
+                    return Poll::Ready(Some(Err(error)));
+                }
+                None => {
+                    let rest = editor.finish();
+                    self.editor = None;
+                    rest
+                }
+            };
+            if !edited.is_empty() {
+                return Poll::Ready(Some(Ok(edited)));
+            }
+        }
+        Poll::Ready(None)
+    }
+
+    plain_byte_stream!();
+}
+
+struct Chunks(std::vec::IntoIter<Bytes>);
+
+impl ByteStream for Chunks {
+    fn poll_next(&mut self, _context: &mut Context<'_>) -> Poll<Option<Result<Bytes, BodyError>>> {
+        Poll::Ready(self.0.next().map(Ok))
+    }
+
+    plain_byte_stream!();
+}
+
+/// Why a body could not be read to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BodyError {
+    /// It is longer than `limit` bytes.
+    TooLarge {
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// No byte came for too long.
+    Timeout,
+    /// The connection broke; the platform's words, for logs.
+    Broken(String),
+}
+
+impl fmt::Display for BodyError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLarge { limit } => write!(formatter, "the body is longer than {limit} bytes"),
+            Self::Timeout => formatter.write_str("no byte of the body came in time"),
+            Self::Broken(message) => write!(formatter, "the body broke off: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for BodyError {}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    fn chunks(parts: &[&'static str]) -> Body {
+        Body::from_chunks(parts.iter().map(|part| Bytes::from_static(part.as_bytes())).collect())
+    }
+
+    fn collect(body: Body, limit: usize) -> Result<Bytes, BodyError> {
+        body.collect(limit).now_or_never().expect("chunks are all there")
+    }
+
+    #[derive(Default)]
+    struct Seen {
+        bytes: Vec<u8>,
+        endings: Vec<Ending>,
+        epilogue: &'static str,
+    }
+
+    struct Recorder(Rc<RefCell<Seen>>);
+
+    impl Observer for Recorder {
+        fn chunk(&mut self, chunk: &Bytes) {
+            self.0.borrow_mut().bytes.extend_from_slice(chunk);
+        }
+
+        fn end(self: Box<Self>, ending: Ending) -> Bytes {
+            self.0.borrow_mut().endings.push(ending);
+            self.0.borrow().epilogue.into()
+        }
+    }
+
+    #[test]
+    fn collect_counts_what_it_reads() {
+        assert_eq!(collect(chunks(&["ab", "cd"]), 4).unwrap(), "abcd");
+        assert_eq!(collect(chunks(&["ab", "cde"]), 4), Err(BodyError::TooLarge { limit: 4 }));
+        assert_eq!(collect(chunks(&[]), 4).unwrap(), "");
+        assert_eq!(collect(Body::Whole("abcde".into()), 4), Err(BodyError::TooLarge { limit: 4 }));
+    }
+
+    #[test]
+    fn an_observer_sees_everything_and_one_end() {
+        let seen = Rc::new(RefCell::new(Seen::default()));
+        let body = chunks(&["ab", "c"]).observe(Box::new(Recorder(seen.clone())));
+        assert_eq!(collect(body, 9).unwrap(), "abc");
+        assert_eq!(seen.borrow().bytes, b"abc");
+        assert_eq!(seen.borrow().endings, [Ending::Complete]);
+    }
+
+    #[test]
+    fn a_dropped_body_is_abandoned() {
+        let seen = Rc::new(RefCell::new(Seen::default()));
+        drop(chunks(&["ab"]).observe(Box::new(Recorder(seen.clone()))));
+        assert_eq!(seen.borrow().endings, [Ending::Abandoned]);
+    }
+
+    #[test]
+    fn an_epilogue_is_the_last_that_is_read() {
+        for body in [chunks(&["ab"]), Body::Whole("ab".into())] {
+            let seen = Rc::new(RefCell::new(Seen { epilogue: "!", ..Seen::default() }));
+            assert_eq!(collect(body.observe(Box::new(Recorder(seen))), 9).unwrap(), "ab!");
+        }
+    }
+
+    #[test]
+    fn an_editor_may_hold_back_and_release() {
+        struct Holding(Vec<u8>);
+        impl Editor for Holding {
+            fn edit(&mut self, chunk: Bytes) -> Bytes {
+                self.0.extend_from_slice(&chunk);
+                Bytes::new()
+            }
+            fn finish(&mut self) -> Bytes {
+                std::mem::take(&mut self.0).into()
+            }
+        }
+        assert_eq!(collect(chunks(&["ab", "c"]).edit(Box::new(Holding(vec![]))), 9).unwrap(), "abc");
+        assert_eq!(collect(Body::Whole("xy".into()).edit(Box::new(Holding(vec![]))), 9).unwrap(), "xy");
+    }
+}

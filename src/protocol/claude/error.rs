@@ -1,0 +1,45 @@
+//! Claude's error envelope (<https://platform.claude.com/docs/en/api/errors>).
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use crate::protocol::error::{Failure, sse_event};
+
+/// `error.type` for a status.
+pub fn error_type(status: u16) -> &'static str {
+    match status {
+        401 => "authentication_error",
+        402 => "billing_error",
+        403 => "permission_error",
+        404 | 405 => "not_found_error",
+        409 => "conflict_error",
+        413 => "request_too_large",
+        429 => "rate_limit_error",
+        503 | 529 => "overloaded_error",
+        504 => "timeout_error",
+        500.. => "api_error",
+        _ => "invalid_request_error",
+    }
+}
+
+/// The body of an HTTP error.
+pub fn envelope(failure: &Failure, request_id: &str) -> Bytes {
+    body(failure, request_id).to_string().into()
+}
+
+/// The `error` event that ends a stream; no `message_stop` follows it.
+pub fn event(failure: &Failure, request_id: &str) -> Bytes {
+    sse_event(Some("error"), &body(failure, request_id))
+}
+
+fn body(failure: &Failure, request_id: &str) -> Value {
+    json!({
+        "type": "error",
+        "error": {
+            "type": error_type(failure.status.as_u16()),
+            "message": failure.message,
+            "details": {"error_code": failure.code},
+        },
+        "request_id": request_id,
+    })
+}

@@ -1,0 +1,5 @@
+//! Claude Messages (<https://platform.claude.com/docs/en/api/messages>).
+
+pub mod error;
+pub mod models;
+pub mod usage;

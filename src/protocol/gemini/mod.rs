@@ -1,0 +1,6 @@
+//! Gemini GenerateContent (<https://ai.google.dev/api/generate-content>).
+
+pub mod error;
+pub mod models;
+pub mod path;
+pub mod usage;

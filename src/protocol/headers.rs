@@ -1,0 +1,193 @@
+//! Which headers cross the gateway.
+
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+
+use super::dialect::Dialect;
+
+/// Request headers that any upstream may see.
+static COMMON: [HeaderName; 3] = [header::ACCEPT, header::CONTENT_TYPE, header::USER_AGENT];
+
+/// `anthropic-version`.
+pub const ANTHROPIC_VERSION: HeaderName = HeaderName::from_static("anthropic-version");
+/// `anthropic-beta`.
+pub const ANTHROPIC_BETA: HeaderName = HeaderName::from_static("anthropic-beta");
+/// `x-goog-api-key`.
+pub const GOOGLE_API_KEY: HeaderName = HeaderName::from_static("x-goog-api-key");
+/// `x-api-key`.
+pub const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+/// Our own request id, on every response.
+pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-gateway-request-id");
+/// The provider that answered, on data-plane responses.
+pub const PROVIDER: HeaderName = HeaderName::from_static("x-provider");
+
+/// Request headers that a vendor defines and only that vendor should see.
+fn defined_by_vendor(dialect: Dialect) -> &'static [HeaderName] {
+    static OPENAI: [HeaderName; 5] = [
+        HeaderName::from_static("openai-organization"),
+        HeaderName::from_static("openai-project"),
+        HeaderName::from_static("openai-beta"),
+        HeaderName::from_static("x-client-request-id"),
+        HeaderName::from_static("idempotency-key"),
+    ];
+    static CLAUDE: [HeaderName; 5] = [
+        ANTHROPIC_VERSION,
+        ANTHROPIC_BETA,
+        HeaderName::from_static("anthropic-user-profile-id"),
+        HeaderName::from_static("anthropic-workspace-id"),
+        HeaderName::from_static("idempotency-key"),
+    ];
+    static GEMINI: [HeaderName; 2] =
+        [HeaderName::from_static("x-goog-api-client"), HeaderName::from_static("x-server-timeout")];
+    match dialect {
+        Dialect::OpenAiChat | Dialect::OpenAiResponses => &OPENAI,
+        Dialect::Claude => &CLAUDE,
+        Dialect::Gemini => &GEMINI,
+    }
+}
+
+/// The headers of a client's request that go on to an upstream of the same dialect. What is not known stays here:
+/// credentials, cookies, hop-by-hop headers and everything that clients send about themselves.
+pub fn to_upstream(dialect: Dialect, client: &HeaderMap) -> HeaderMap {
+    let vendor = defined_by_vendor(dialect);
+    let mut headers = HeaderMap::with_capacity(COMMON.len() + vendor.len() + 2);
+    for name in COMMON.iter().chain(vendor) {
+        let mut values = client.get_all(name).iter();
+        let Some(first) = values.next() else { continue };
+        match values.next() {
+            Some(second) if *name == ANTHROPIC_BETA => {
+                let all = [first, second].into_iter().chain(values);
+                if let Some(merged) = merge_tokens(all) {
+                    headers.insert(name, merged);
+                }
+            }
+            _ => {
+                headers.insert(name, first.clone());
+            }
+        }
+    }
+    headers
+}
+
+/// One comma-separated list out of several, each token once, in the order of first appearance.
+fn merge_tokens<'a>(values: impl Iterator<Item = &'a HeaderValue>) -> Option<HeaderValue> {
+    let mut tokens: Vec<&str> = Vec::new();
+    for token in values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')) {
+        let token = token.trim();
+        if !token.is_empty() && !tokens.contains(&token) {
+            tokens.push(token);
+        }
+    }
+    HeaderValue::from_str(&tokens.join(",")).ok()
+}
+
+/// Whether a response header of an upstream may go on to the client.
+///
+/// Unknown ones may, so that rate limits, request ids and what vendors add tomorrow arrive. What is held back belongs to
+/// the connection, sets state in a browser, or tells whose account the gateway uses.
+pub fn may_reach_client(name: &HeaderName) -> bool {
+    const HELD_BACK: &[&str] = &[
+        "connection",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "content-length",
+        "date",
+        "server",
+        "via",
+        "alt-svc",
+        "set-cookie",
+        "set-cookie2",
+        "strict-transport-security",
+        "www-authenticate",
+        "nel",
+        "report-to",
+        "openai-organization",
+        "openai-project",
+        "anthropic-organization-id",
+        "anthropic-workspace-id",
+        "x-gateway-request-id",
+        "x-provider",
+    ];
+    let name = name.as_str();
+    !HELD_BACK.contains(&name) && !name.starts_with("access-control-") && !name.starts_with("cf-")
+}
+
+/// The headers of an upstream's answer that go on to the client.
+pub fn to_client(upstream: &HeaderMap) -> HeaderMap {
+    let named_by_connection: Vec<&str> = upstream
+        .get_all(header::CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .map(str::trim)
+        .collect();
+    let mut headers = HeaderMap::with_capacity(upstream.len() + 2);
+    for (name, value) in upstream {
+        if may_reach_client(name) && !named_by_connection.iter().any(|other| other.eq_ignore_ascii_case(name.as_str())) {
+            headers.append(name, value.clone());
+        }
+    }
+    headers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        pairs
+            .iter()
+            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
+            .fold(HeaderMap::new(), |mut map, (name, value)| {
+                map.append(name, value);
+                map
+            })
+    }
+
+    #[test]
+    fn a_vendor_sees_its_own_headers_and_no_credential() {
+        let client = headers(&[
+            ("authorization", "Bearer tg-1"),
+            ("x-api-key", "tg-1"),
+            ("cookie", "a=b"),
+            ("connection", "keep-alive"),
+            ("x-stainless-lang", "python"),
+            ("content-type", "application/json"),
+            ("anthropic-version", "2026-10-21"),
+            ("openai-organization", "org-1"),
+        ]);
+        let claude = to_upstream(Dialect::Claude, &client);
+        assert_eq!(claude, headers(&[("content-type", "application/json"), ("anthropic-version", "2026-10-21")]));
+        let openai = to_upstream(Dialect::OpenAiChat, &client);
+        assert_eq!(openai, headers(&[("content-type", "application/json"), ("openai-organization", "org-1")]));
+    }
+
+    /// B55: betas given in two headers are one list without repetition.
+    #[test]
+    fn betas_are_merged() {
+        let client = headers(&[("anthropic-beta", "a-1, b-2"), ("anthropic-beta", "b-2,c-3")]);
+        assert_eq!(to_upstream(Dialect::Claude, &client)["anthropic-beta"], "a-1,b-2,c-3");
+        assert!(to_upstream(Dialect::Gemini, &client).is_empty());
+    }
+
+    #[test]
+    fn a_client_sees_limits_and_ids_but_no_account() {
+        let upstream = headers(&[
+            ("connection", "x-hop"),
+            ("x-hop", "1"),
+            ("retry-after", "3"),
+            ("x-ratelimit-remaining-tokens", "9"),
+            ("request-id", "req_1"),
+            ("set-cookie", "a=b"),
+            ("openai-organization", "org-1"),
+            ("transfer-encoding", "chunked"),
+        ]);
+        let expected = headers(&[("retry-after", "3"), ("x-ratelimit-remaining-tokens", "9"), ("request-id", "req_1")]);
+        assert_eq!(to_client(&upstream), expected);
+    }
+}

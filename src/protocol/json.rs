@@ -1,0 +1,234 @@
+//! JSON looked at one level deep, and changed in place.
+//!
+//! A passthrough must keep unknown fields and the spelling of numbers byte for byte, and must not pay for a parse of what
+//! it only forwards. So an object is split into its members without interpreting them, the few that the gateway owns are
+//! read, and new text is spliced into the original bytes. The text is still checked to be JSON to its end.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+
+use bytes::Bytes;
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// The members of a JSON object, their values unread.
+#[derive(Debug)]
+pub struct Object<'a> {
+    text: &'a [u8],
+    members: Vec<(Cow<'a, str>, &'a RawValue)>,
+}
+
+impl<'a> Object<'a> {
+    /// Splits `text`, which must be one whole JSON object.
+    pub fn parse(text: &'a [u8]) -> Result<Self, JsonError> {
+        let Members(members) = serde_json::from_slice(text).map_err(JsonError::from_serde)?;
+        Ok(Self { text, members })
+    }
+
+    /// The member `name`. A second one of that name is an error: the gateway and the upstream might each read another.
+    pub fn member(&self, name: &'static str) -> Result<Option<&'a RawValue>, JsonError> {
+        let mut found = self.members.iter().filter(|(key, _)| key == name).map(|(_, value)| *value);
+        let first = found.next();
+        match found.next() {
+            Some(_) => Err(JsonError::new(format!("`{name}` is there twice"))),
+            None => Ok(first),
+        }
+    }
+
+    /// The member `name` read as `T`; `None` when it is absent or null.
+    pub fn read<T: Deserialize<'a>>(&self, name: &'static str) -> Result<Option<T>, JsonError> {
+        let Some(value) = self.member(name)? else { return Ok(None) };
+        serde_json::from_str(value.get()).map_err(|error| JsonError::new(format!("`{name}`: {}", plain(&error))))
+    }
+
+    /// The member `name` as text; `None` when it is absent or null. Borrowed unless it holds an escape.
+    pub fn string(&self, name: &'static str) -> Result<Option<Cow<'a, str>>, JsonError> {
+        Ok(self.read::<Option<Text<'a>>>(name)?.flatten().map(|Text(text)| text))
+    }
+
+    /// Where `value` stands in the text that was parsed.
+    pub fn span(&self, value: &'a RawValue) -> Range<usize> {
+        span(self.text, value)
+    }
+
+    /// The place after the opening brace, where a new first member can be put in.
+    pub fn first_member_at(&self) -> usize {
+        self.text.iter().position(|byte| *byte == b'{').map_or(0, |brace| brace + 1)
+    }
+
+    /// Whether it has no members.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+}
+
+/// The elements of the JSON array `value`, unread.
+pub fn elements(value: &RawValue) -> Result<Vec<&RawValue>, JsonError> {
+    serde_json::from_str::<Vec<&RawValue>>(value.get()).map_err(JsonError::from_serde)
+}
+
+/// Where `value`, which was borrowed from `text`, stands in it.
+pub fn span(text: &[u8], value: &RawValue) -> Range<usize> {
+    let start = (value.get().as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+    start..start + value.get().len()
+}
+
+/// Writes `text` as a JSON string.
+pub fn quote(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// Replacements in a text, to be made at once.
+#[derive(Debug, Default)]
+pub struct Splice(Vec<(Range<usize>, String)>);
+
+impl Splice {
+    /// Puts `new` in the place of `old`; an empty range inserts.
+    pub fn replace(&mut self, old: Range<usize>, new: impl Into<String>) {
+        self.0.push((old, new.into()));
+    }
+
+    /// The text with all replacements made; the same bytes when there are none. Ranges must not overlap.
+    pub fn apply(mut self, text: &Bytes) -> Bytes {
+        if self.0.is_empty() {
+            return text.clone();
+        }
+        self.0.sort_by_key(|(range, _)| range.start);
+        let grown: usize = self.0.iter().map(|(_, new)| new.len()).sum();
+        let mut spliced = Vec::with_capacity(text.len() + grown);
+        let mut done = 0;
+        for (range, new) in &self.0 {
+            spliced.extend_from_slice(text.get(done..range.start).unwrap_or_default());
+            spliced.extend_from_slice(new.as_bytes());
+            done = range.end;
+        }
+        spliced.extend_from_slice(text.get(done..).unwrap_or_default());
+        spliced.into()
+    }
+}
+
+/// Why a text is not the JSON that was wanted. Its words go to the client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JsonError(String);
+
+impl JsonError {
+    fn new(message: String) -> Self {
+        Self(message)
+    }
+
+    fn from_serde(error: serde_json::Error) -> Self {
+        Self(format!("{} at line {} column {}", plain(&error), error.line(), error.column()))
+    }
+}
+
+/// serde_json's message without the place that it appends.
+fn plain(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.rsplit_once(" at line ").map_or(text.clone(), |(message, _)| message.to_owned())
+}
+
+impl fmt::Display for JsonError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for JsonError {}
+
+struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct MembersVisitor;
+        impl<'de> Visitor<'de> for MembersVisitor {
+            type Value = Members<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a JSON object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+                let mut members = Vec::with_capacity(16);
+                while let Some((Text(key), value)) = map.next_entry()? {
+                    members.push((key, value));
+                }
+                Ok(Members(members))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, _seq: A) -> Result<Members<'de>, A::Error> {
+                Err(A::Error::custom("a JSON object is expected, not an array"))
+            }
+        }
+        deserializer.deserialize_map(MembersVisitor)
+    }
+}
+
+/// A string that is borrowed where the text has no escapes.
+struct Text<'a>(Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for Text<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextVisitor;
+        impl<'de> Visitor<'de> for TextVisitor {
+            type Value = Text<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a string")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(TextVisitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_is_replaced_and_the_rest_is_kept_byte_for_byte() {
+        let text = Bytes::from_static(b" {\"model\" : \"a\\u0062\",\"x\":1.50e+03,\"y\":{\"model\":\"no\"}}\n");
+        let object = Object::parse(&text).unwrap();
+        assert_eq!(object.string("model").unwrap().unwrap(), "ab");
+        let mut splice = Splice::default();
+        splice.replace(object.span(object.member("model").unwrap().unwrap()), quote("n\"ew"));
+        let spliced = splice.apply(&text);
+        assert_eq!(spliced, &b" {\"model\" : \"n\\\"ew\",\"x\":1.50e+03,\"y\":{\"model\":\"no\"}}\n"[..]);
+    }
+
+    #[test]
+    fn a_member_given_twice_is_refused_however_it_is_spelt() {
+        let object = Object::parse(br#"{"model":"a","mod\u0065l":"b","x":1,"x":2}"#).unwrap();
+        assert!(object.member("model").unwrap_err().to_string().contains("twice"));
+    }
+
+    #[test]
+    fn what_is_not_an_object_is_refused() {
+        for text in ["", "[]", "3", "nul", "{\"a\":}", "{\"a\":1}x", "{\"a\":1", "{\"a\":\"\u{1}\"}"] {
+            assert!(Object::parse(text.as_bytes()).is_err(), "{text}");
+        }
+        assert!(Object::parse(b"{\"a\":\"\xff\"}").is_err());
+    }
+
+    #[test]
+    fn depth_is_no_danger() {
+        let deep = format!("{{\"a\":{}{}}}", "[".repeat(200_000), "]".repeat(200_000));
+        assert!(Object::parse(deep.as_bytes()).is_ok());
+    }
+
+    #[test]
+    fn wrong_types_are_named() {
+        let object = Object::parse(br#"{"model":7,"stream":"yes","none":null}"#).unwrap();
+        assert!(object.string("model").unwrap_err().to_string().starts_with("`model`"));
+        assert!(object.read::<bool>("stream").is_err());
+        assert_eq!(object.string("none").unwrap(), None);
+    }
+}

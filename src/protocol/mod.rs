@@ -1,0 +1,19 @@
+//! The vendors' wire formats. Pure: no I/O, no async, no platform.
+//!
+//! Four dialects are spoken on both sides of the gateway. Where client and upstream speak the same one, a request is only
+//! [read shallowly](request) and its bytes go on; what is metered is [read on the side](meter).
+
+pub mod claude;
+pub mod dialect;
+pub mod error;
+pub mod gemini;
+pub mod headers;
+pub mod json;
+pub mod meter;
+pub mod models;
+pub mod openai_chat;
+pub mod openai_responses;
+pub mod operation;
+pub mod request;
+pub mod sse;
+pub mod usage;

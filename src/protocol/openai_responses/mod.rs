@@ -1,0 +1,4 @@
+//! OpenAI Responses (<https://developers.openai.com/api/reference/resources/responses>).
+
+pub mod error;
+pub mod usage;

@@ -1,0 +1,206 @@
+//! Keeping the configuration current.
+//!
+//! Nothing runs between requests on Workers, so each request asks for the revisions, in the one batch that it makes before
+//! it dispatches. Only when they have moved is more read, as little as the scopes allow. Publication is monotonic: of two
+//! requests that load at the same time, the one with the older revision is dropped.
+
+use std::fmt;
+use std::rc::Rc;
+
+use super::Handle;
+use crate::engine::snapshot::{Credentials, Routing, Snapshot};
+use crate::platform::Scope;
+use crate::platform::database::{DatabaseError, DatabaseErrorKind, Intent, Rows, Statement};
+use crate::store::revision::{self, Revisions};
+use crate::store::settings::{self, SCHEMA_VERSION};
+use crate::store::{credential, provider, route};
+
+/// What a tick gave.
+pub struct Ticked {
+    /// The configuration as of now, or the last one known when the database could not be asked.
+    pub snapshot: Rc<Snapshot>,
+    /// The rows of the extra statements; `None` when the database was not, or could not be, asked.
+    pub rows: Option<Vec<Rows>>,
+}
+
+impl Handle {
+    /// Asks the database for the revisions and, in the same round trip, for what `extra` reads; then loads what has changed.
+    ///
+    /// With nothing extra to read, and within the staleness that the operator allows, it asks nothing. When the database
+    /// cannot be asked, the isolate serves what it has.
+    pub async fn tick(&self, scope: &Scope, extra: Vec<Statement>) -> Result<Ticked, TickError> {
+        let known = self.snapshot();
+        if let Some(snapshot) = &known
+            && extra.is_empty()
+            && self.is_fresh(scope, snapshot)
+        {
+            return Ok(Ticked { snapshot: snapshot.clone(), rows: None });
+        }
+        match self.ask(scope, known.as_deref(), extra).await {
+            Ok(ticked) => {
+                self.ticked_at.set(scope.clock.now());
+                Ok(ticked)
+            }
+            Err(error) => match known {
+                Some(snapshot) => {
+                    tracing::error!(%error, "the configuration could not be checked; serving what is known");
+                    Ok(Ticked { snapshot, rows: None })
+                }
+                None => Err(error),
+            },
+        }
+    }
+
+    fn is_fresh(&self, scope: &Scope, snapshot: &Snapshot) -> bool {
+        let max_age = i64::from(snapshot.settings.tick.max_age_ms);
+        max_age > 0
+            && scope.clock.now().millis_since(self.ticked_at.get()) < max_age
+            && scope.notices.latest() <= snapshot.revisions.config
+    }
+
+    async fn ask(&self, scope: &Scope, known: Option<&Snapshot>, extra: Vec<Statement>) -> Result<Ticked, TickError> {
+        let Some(known) = known else {
+            // Cold: everything comes with the first round trip.
+            let mut statements = full_load();
+            let own = statements.len();
+            statements.extend(extra);
+            let mut rows = scope.database.batch(Intent::Read, statements).await?;
+            let extra_rows = rows.split_off(own.min(rows.len()));
+            let snapshot = self.publish(self.assemble(&rows, None)?);
+            return Ok(Ticked { snapshot, rows: Some(extra_rows) });
+        };
+        let mut statements = Vec::with_capacity(1 + extra.len());
+        statements.push(revision::read());
+        statements.extend(extra);
+        let mut rows = scope.database.batch(Intent::Read, statements).await?;
+        let extra_rows = rows.split_off(1.min(rows.len()));
+        let revisions = revisions(rows.first())?;
+        let snapshot = if revisions.config > known.revisions.config {
+            self.reload(scope, known, revisions).await?
+        } else {
+            self.snapshot().ok_or(TickError::SchemaOutdated)?
+        };
+        Ok(Ticked { snapshot, rows: Some(extra_rows) })
+    }
+
+    /// Loads what has changed between `known` and `newer`.
+    async fn reload(&self, scope: &Scope, known: &Snapshot, newer: Revisions) -> Result<Rc<Snapshot>, TickError> {
+        let snapshot = if newer.routing > known.revisions.routing {
+            let rows = scope.database.batch(Intent::Read, full_load()).await?;
+            self.assemble(&rows, Some(known))?
+        } else if newer.credentials > known.revisions.credentials {
+            let rows = scope.database.batch(Intent::Read, vec![revision::read(), credential::list()]).await?;
+            Snapshot {
+                // Read with the rows: a write that came between would otherwise be taken for seen.
+                revisions: Revisions { credentials: revisions(rows.first())?.credentials, ..newer },
+                settings: known.settings.clone(),
+                routing: known.routing.clone(),
+                credentials: Rc::new(credentials(rows.get(1), Some(known))),
+            }
+        } else {
+            Snapshot {
+                revisions: newer,
+                settings: known.settings.clone(),
+                routing: known.routing.clone(),
+                credentials: known.credentials.clone(),
+            }
+        };
+        Ok(self.publish(snapshot))
+    }
+
+    /// Makes a snapshot of what [`full_load`] returned.
+    fn assemble(&self, rows: &[Rows], known: Option<&Snapshot>) -> Result<Snapshot, TickError> {
+        let [revision_rows, setting_rows, provider_rows, credential_rows, route_rows, member_rows] = rows else {
+            return Err(TickError::SchemaOutdated);
+        };
+        let (instance, mut skipped) = settings::decode(setting_rows);
+        if instance.schema_version < SCHEMA_VERSION {
+            return Err(TickError::SchemaOutdated);
+        }
+        if !instance.vault_mark.is_empty() && instance.vault_mark != self.vault.mark() {
+            return Err(TickError::WrongMasterKey);
+        }
+        let (providers, bad_providers) = provider::decode(provider_rows);
+        let (routes, bad_routes) = route::decode(route_rows);
+        let (members, bad_members) = route::decode_members(member_rows);
+        skipped.extend(bad_providers.into_iter().chain(bad_routes).chain(bad_members));
+        Ok(Snapshot {
+            revisions: revisions(Some(revision_rows))?,
+            settings: instance.settings,
+            routing: Rc::new(Routing::assemble(providers, routes, members, skipped)),
+            credentials: Rc::new(credentials(Some(credential_rows), known)),
+        })
+    }
+
+    /// Makes `candidate` the current configuration unless a newer one already is; returns the current one.
+    fn publish(&self, candidate: Snapshot) -> Rc<Snapshot> {
+        let mut current = self.snapshot.borrow_mut();
+        if let Some(current) = &*current
+            && current.revisions.config >= candidate.revisions.config
+        {
+            return current.clone();
+        }
+        for bad in candidate.skipped() {
+            tracing::warn!(table = bad.table, row = bad.row, reason = bad.reason, "a row is left out");
+        }
+        let published = Rc::new(candidate);
+        *current = Some(published.clone());
+        published
+    }
+}
+
+fn full_load() -> Vec<Statement> {
+    vec![
+        revision::read(),
+        settings::read(),
+        provider::list(),
+        credential::list(),
+        route::list(),
+        route::list_members(),
+    ]
+}
+
+fn credentials(rows: Option<&Rows>, known: Option<&Snapshot>) -> Credentials {
+    let (rows, bad) = rows.map(credential::decode).unwrap_or_default();
+    Credentials::assemble(rows, bad, known.map(|known| &*known.credentials))
+}
+
+fn revisions(rows: Option<&Rows>) -> Result<Revisions, TickError> {
+    rows.and_then(|rows| rows.0.first())
+        .and_then(|row| revision::decode(row).ok())
+        .ok_or(TickError::SchemaOutdated)
+}
+
+/// Why an isolate has no configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TickError {
+    /// The schema is missing or older than the code.
+    SchemaOutdated,
+    /// The secrets in the database are sealed under another master key.
+    WrongMasterKey,
+    /// The database could not be asked.
+    Database(DatabaseError),
+}
+
+impl From<DatabaseError> for TickError {
+    fn from(error: DatabaseError) -> Self {
+        match error.kind {
+            DatabaseErrorKind::Schema => Self::SchemaOutdated,
+            _ => Self::Database(error),
+        }
+    }
+}
+
+impl fmt::Display for TickError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SchemaOutdated => formatter.write_str("the database's schema is missing or older than this version"),
+            Self::WrongMasterKey => {
+                formatter.write_str("the secrets in the database are sealed under another TOLLGATE_MASTER_KEY than this one")
+            }
+            Self::Database(error) => error.fmt(formatter),
+        }
+    }
+}
+
+impl std::error::Error for TickError {}

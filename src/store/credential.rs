@@ -1,0 +1,81 @@
+//! Credentials: the accounts at providers.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::{BadRow, bulk, decode_all};
+use crate::platform::clock::Timestamp;
+use crate::platform::database::{Rows, Statement};
+
+const TABLE: &str = "credentials";
+
+/// A row of `credentials`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CredentialRow {
+    /// Its id, which never changes.
+    pub id: Arc<str>,
+    /// The provider it belongs to.
+    pub provider_id: Arc<str>,
+    /// Its name, which is unique within the provider.
+    pub name: Arc<str>,
+    /// The secret, sealed.
+    pub secret: Arc<str>,
+    /// A keyed hash of the secret, to tell whether one is the same without opening it.
+    pub secret_digest: Arc<str>,
+    /// Whether it may be used.
+    pub enabled: bool,
+    /// Its share among its provider's credentials.
+    pub weight: u32,
+}
+
+/// Reads all credentials.
+pub fn list() -> Statement {
+    Statement::new(
+        "SELECT name, id, provider_id, secret, secret_digest, enabled, weight FROM credentials ORDER BY provider_id, name",
+        vec![],
+    )
+}
+
+/// Decodes what [`list`] returns.
+pub fn decode(rows: &Rows) -> (Vec<CredentialRow>, Vec<BadRow>) {
+    decode_all(TABLE, rows, |row| {
+        Ok(CredentialRow {
+            name: row.text(0)?.clone(),
+            id: row.text(1)?.clone(),
+            provider_id: row.text(2)?.clone(),
+            secret: row.text(3)?.clone(),
+            secret_digest: row.text(4)?.clone(),
+            enabled: row.flag(5)?,
+            weight: row.integer(6)?.clamp(0, i64::from(u32::MAX)) as u32,
+        })
+    })
+}
+
+/// Writes credentials, new or changed.
+pub fn upsert(rows: &[CredentialRow], now: Timestamp) -> Vec<Statement> {
+    let sql = "INSERT INTO credentials \
+               (id, provider_id, name, secret, secret_digest, enabled, weight, created_at, updated_at) \
+               SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]'), \
+               json_extract(value, '$[3]'), json_extract(value, '$[4]'), json_extract(value, '$[5]'), \
+               json_extract(value, '$[6]'), ?2, ?2 FROM json_each(?1) WHERE true \
+               ON CONFLICT (id) DO UPDATE SET secret = excluded.secret, secret_digest = excluded.secret_digest, \
+               enabled = excluded.enabled, weight = excluded.weight, updated_at = excluded.updated_at";
+    let values = rows.iter().map(|row| {
+        json!([
+            row.id,
+            row.provider_id,
+            row.name,
+            row.secret,
+            row.secret_digest,
+            i64::from(row.enabled),
+            row.weight
+        ])
+    });
+    bulk::write(sql, values, now)
+}
+
+/// Deletes credentials.
+pub fn delete(ids: &[Arc<str>]) -> Vec<Statement> {
+    bulk::delete(TABLE, ids)
+}

@@ -1,0 +1,97 @@
+//! Every SQL statement and every row type. No policy.
+//!
+//! A module for each table: functions that make statements, and the decoding of what they return. SQL keeps to what
+//! SQLite, libSQL and D1 share and Postgres does not lack.
+
+pub mod admin_token;
+pub mod api_key;
+mod bulk;
+pub mod credential;
+pub mod id;
+pub mod migration;
+pub mod provider;
+pub mod revision;
+pub mod route;
+pub mod settings;
+pub mod usage;
+pub mod vault;
+
+use std::fmt;
+
+use serde::de::DeserializeOwned;
+
+use crate::platform::database::{ColumnError, Row, Rows};
+
+/// A row that cannot be used, in words for the operator.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadRow {
+    /// Which table.
+    pub table: &'static str,
+    /// The row's name or id, as far as it could be read.
+    pub row: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl BadRow {
+    /// A bad row of `table`, named by the text in its first column.
+    fn new(table: &'static str, row: &Row, reason: impl fmt::Display) -> Self {
+        let name = row.text(0).map(ToString::to_string).unwrap_or_default();
+        Self { table, row: name, reason: reason.to_string() }
+    }
+}
+
+impl fmt::Display for BadRow {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} row {:?}: {}", self.table, self.row, self.reason)
+    }
+}
+
+impl std::error::Error for BadRow {}
+
+/// Decodes `rows`, setting those aside that cannot be.
+fn decode_all<T>(
+    table: &'static str,
+    rows: &Rows,
+    decode: impl Fn(&Row) -> Result<T, DecodeError>,
+) -> (Vec<T>, Vec<BadRow>) {
+    let mut good = Vec::with_capacity(rows.0.len());
+    let mut bad = Vec::new();
+    for row in &rows.0 {
+        match decode(row) {
+            Ok(value) => good.push(value),
+            Err(error) => bad.push(BadRow::new(table, row, error)),
+        }
+    }
+    (good, bad)
+}
+
+/// Why a row cannot be decoded.
+#[derive(Debug)]
+enum DecodeError {
+    Column(ColumnError),
+    Json(serde_json::Error),
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Column(error) => error.fmt(formatter),
+            Self::Json(error) => write!(formatter, "its options are not as expected: {error}"),
+        }
+    }
+}
+
+impl From<ColumnError> for DecodeError {
+    fn from(error: ColumnError) -> Self {
+        Self::Column(error)
+    }
+}
+
+fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, DecodeError> {
+    serde_json::from_str(text).map_err(DecodeError::Json)
+}
+
+fn to_json<T: serde::Serialize>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}

@@ -1,0 +1,78 @@
+//! The instance's own settings.
+
+use serde::{Deserialize, Serialize};
+
+use super::{BadRow, decode_all, from_json, to_json};
+use crate::platform::database::{Rows, Statement};
+
+/// The version of the schema that this code needs; each migration puts `settings.schema_version` up to its own number.
+pub const SCHEMA_VERSION: i64 = 1;
+
+/// Most upstream calls for one request unless a route or the settings say otherwise.
+pub const DEFAULT_MAX_ATTEMPTS: u32 = 6;
+
+/// What an operator can set for the whole instance.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Most upstream calls for one request; 6 when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_attempts: Option<u32>,
+    /// How configuration reaches the isolates.
+    #[serde(skip_serializing_if = "is_default")]
+    pub tick: TickSettings,
+}
+
+/// How configuration reaches the isolates.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct TickSettings {
+    /// For how many milliseconds an isolate may go on without asking the database whether anything has changed. 0, the
+    /// default, asks on every request.
+    #[serde(skip_serializing_if = "is_default")]
+    pub max_age_ms: u32,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// What a row of `settings` says of the instance.
+#[derive(Debug, Default)]
+pub struct Instance {
+    /// The version of the schema; 0 when there is none.
+    pub schema_version: i64,
+    /// The mark of the master key under which secrets are sealed; empty when none has been yet.
+    pub vault_mark: String,
+    /// The settings.
+    pub settings: Settings,
+}
+
+/// Reads the instance's row.
+pub fn read() -> Statement {
+    Statement::new("SELECT 'settings' AS name, schema_version, vault_mark, document FROM settings WHERE id = 1", vec![])
+}
+
+/// Decodes what [`read`] returns. Settings that are damaged are told and replaced by the defaults.
+pub fn decode(rows: &Rows) -> (Instance, Vec<BadRow>) {
+    let Some(row) = rows.0.first() else { return (Instance::default(), vec![]) };
+    let (mut settings, bad) = decode_all("settings", rows, |row| from_json::<Settings>(row.text(3)?));
+    let instance = Instance {
+        schema_version: row.integer(1).unwrap_or(0),
+        vault_mark: row.text(2).map(ToString::to_string).unwrap_or_default(),
+        settings: settings.pop().unwrap_or_default(),
+    };
+    (instance, bad)
+}
+
+/// Replaces the settings.
+pub fn write(settings: &Settings) -> Statement {
+    Statement::new("UPDATE settings SET document = ?1 WHERE id = 1", vec![to_json(settings).into()])
+}
+
+/// Notes the master key under which secrets are sealed from now on, if none is noted.
+pub fn mark_vault(mark: &str) -> Statement {
+    Statement::new("UPDATE settings SET vault_mark = ?1 WHERE id = 1 AND vault_mark = ''", vec![mark.into()])
+}
