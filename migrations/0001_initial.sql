@@ -77,10 +77,12 @@ CREATE TABLE api_keys (
   updated_at INTEGER NOT NULL
 );
 
--- One row a request: the record of how it went, and the mark that it is settled. Ids begin with the time, so the primary
--- key is the index by time as well.
-CREATE TABLE requests (
-  request_id TEXT PRIMARY KEY,
+-- One row a call to an upstream. The last row of a request, which is there even when no upstream was called, also tells
+-- how the request went; its presence marks the request as settled. Names are kept as they were, so that figures outlive
+-- what they are about. Ids begin with the time, so the primary key is the index by time as well.
+CREATE TABLE usage (
+  request_id TEXT NOT NULL,
+  call INTEGER NOT NULL,
   at INTEGER NOT NULL,
   api_key_id TEXT NOT NULL,
   api_key TEXT NOT NULL,
@@ -88,26 +90,10 @@ CREATE TABLE requests (
   operation TEXT NOT NULL,
   model TEXT NOT NULL,
   stream INTEGER NOT NULL,
-  status INTEGER NOT NULL,
-  outcome TEXT NOT NULL,
-  error TEXT,
-  calls INTEGER NOT NULL,
-  first_byte_ms INTEGER,
-  duration_ms INTEGER NOT NULL
-) WITHOUT ROWID;
-
--- One row a call to an upstream. Names are kept as they were, so that figures outlive what they are about.
-CREATE TABLE usage (
-  request_id TEXT NOT NULL,
-  call INTEGER NOT NULL,
-  at INTEGER NOT NULL,
-  api_key_id TEXT NOT NULL,
-  api_key TEXT NOT NULL,
-  provider_id TEXT NOT NULL,
-  provider TEXT NOT NULL,
+  provider_id TEXT,
+  provider TEXT,
   credential_id TEXT,
-  model TEXT NOT NULL,
-  upstream_model TEXT NOT NULL,
+  upstream_model TEXT,
   status INTEGER NOT NULL,
   error TEXT,
   input INTEGER NOT NULL,
@@ -120,6 +106,11 @@ CREATE TABLE usage (
   audio_output INTEGER NOT NULL,
   estimated INTEGER NOT NULL,
   duration_ms INTEGER NOT NULL,
+  outcome TEXT,
+  response_status INTEGER,
+  response_error TEXT,
+  first_byte_ms INTEGER,
+  total_ms INTEGER,
   PRIMARY KEY (request_id, call)
 ) WITHOUT ROWID;
 

@@ -48,7 +48,7 @@ fn main() -> std::io::Result<()> {
                     r#"{{"model":"bench/gpt-bench","stream":{stream},"stream_options":{{"include_usage":true}},"messages":[{{"role":"system","content":"You are a helpful assistant."}},{{"role":"user","content":"Say something about a fox and a dog."}}]}}"#
                 );
                 let request = format!(
-                    "POST /v1/chat/completions HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer tg-bench\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+                    "POST /v1/chat/completions HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer tg-bench-0123456789abcdef\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
                     body.len()
                 );
                 let load = load::Load {

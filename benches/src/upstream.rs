@@ -70,7 +70,9 @@ fn stream_writes(shape: StreamShape) -> Vec<Vec<u8>> {
         )
     };
     let mut events: Vec<String> = (0..shape.events.saturating_sub(3))
-        .map(|index| event(&format!("{{\"index\":0,\"delta\":{{\"content\":\" word{index}\"}},\"finish_reason\":null}}"), "null"))
+        .map(|index| {
+            event(&format!("{{\"index\":0,\"delta\":{{\"content\":\" word{index}\"}},\"finish_reason\":null}}"), "null")
+        })
         .collect();
     events.push(event("{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}", "null"));
     events.push(event("", "{\"prompt_tokens\":21,\"completion_tokens\":97,\"total_tokens\":118}"));

@@ -14,8 +14,8 @@ use crate::engine::snapshot::Snapshot;
 use crate::platform::Scope;
 use crate::platform::clock::Timestamp;
 use crate::platform::database::{Intent, Rows, Statement};
-use crate::store::api_key::{self, ApiKeyRow};
 use crate::store::admin_token;
+use crate::store::api_key::{self, ApiKeyRow};
 use crate::store::vault::Digest;
 
 /// How gateway keys begin.
@@ -114,11 +114,7 @@ impl Gateway {
     }
 
     /// Lets an administrator in. Without any admin token the admin surface is closed.
-    pub async fn authenticate_admin(
-        &self,
-        scope: &Scope,
-        presented: Option<&str>,
-    ) -> Result<Rc<Snapshot>, AppError> {
+    pub async fn authenticate_admin(&self, scope: &Scope, presented: Option<&str>) -> Result<Rc<Snapshot>, AppError> {
         let presented = presented.ok_or(AppError::AdminUnauthenticated)?;
         let digest = self.handle.vault().digest(presented);
         let ticked = self.handle.tick(scope, vec![admin_token::by_digest(&digest.to_text())]).await?;

@@ -15,11 +15,7 @@ use crate::protocol::operation::Operation;
 const DEFAULT_ANTHROPIC_VERSION: HeaderValue = HeaderValue::from_static("2023-06-01");
 
 /// A request as the dialect's own vendor expects it, at the provider's address.
-pub(super) fn prepare(
-    endpoint: &Endpoint,
-    secret: Option<&str>,
-    call: &Call<'_>,
-) -> Result<Dispatch, ChannelError> {
+pub(super) fn prepare(endpoint: &Endpoint, secret: Option<&str>, call: &Call<'_>) -> Result<Dispatch, ChannelError> {
     let origin = endpoint.origin.clone().ok_or(ChannelError::Misconfigured("the provider has no base URL"))?;
     let mut path = path(&endpoint.base_path, call)?;
     if let Some(query) = call.query.filter(|query| !query.is_empty()) {
@@ -61,9 +57,8 @@ pub(super) fn prepare(
 fn path(base: &str, call: &Call<'_>) -> Result<String, ChannelError> {
     let unsupported = ChannelError::Unsupported { dialect: call.dialect, operation: call.operation };
     let openai = if base.is_empty() { "/v1" } else { base };
-    let without_version = |versions: [&str; 2]| {
-        versions.iter().find_map(|version| base.strip_suffix(version)).unwrap_or(base).to_owned()
-    };
+    let without_version =
+        |versions: [&str; 2]| versions.iter().find_map(|version| base.strip_suffix(version)).unwrap_or(base).to_owned();
     Ok(match (call.dialect, call.operation) {
         (Dialect::OpenAiChat, Operation::Generate) => format!("{openai}/chat/completions"),
         (Dialect::OpenAiChat, Operation::Embed) => format!("{openai}/embeddings"),

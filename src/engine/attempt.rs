@@ -185,12 +185,7 @@ impl Run<'_> {
         if unasked_usage {
             body = body.edit(Box::new(WithoutUsageChunk::default()));
         }
-        Answer {
-            status,
-            headers: headers::to_client(&upstream_headers),
-            body,
-            provider: target.provider.name.clone(),
-        }
+        Answer { status, headers: headers::to_client(&upstream_headers), body, provider: target.provider.name.clone() }
     }
 
     fn finish(self, result: Result<Answer, EngineError>) -> Result<Answer, (EngineError, Settlement)> {

@@ -64,9 +64,8 @@ impl fmt::Display for EngineError {
                 providers.join(", "),
                 operation.name(),
             ),
-            Self::NoCredential => formatter.write_str(
-                "no provider of this model has a usable credential; the operator has to add or enable one",
-            ),
+            Self::NoCredential => formatter
+                .write_str("no provider of this model has a usable credential; the operator has to add or enable one"),
             Self::Misconfigured => formatter.write_str(
                 "the provider of this model is not configured properly; the operator finds the reason in the log",
             ),
@@ -82,9 +81,8 @@ impl fmt::Display for EngineError {
             Self::Unreachable(FetchErrorKind::Timeout) => {
                 formatter.write_str("the provider did not answer in time; retry, or ask for a shorter answer")
             }
-            Self::Unreachable(FetchErrorKind::Forbidden) => formatter.write_str(
-                "the provider's address is in a private network, which the operator has not allowed for it",
-            ),
+            Self::Unreachable(FetchErrorKind::Forbidden) => formatter
+                .write_str("the provider's address is in a private network, which the operator has not allowed for it"),
             Self::Unreachable(FetchErrorKind::Connect | FetchErrorKind::Broken) => {
                 formatter.write_str("the provider could not be reached; retry in a moment")
             }

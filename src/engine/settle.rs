@@ -13,10 +13,10 @@ use crate::platform::Scope;
 use crate::platform::clock::Timestamp;
 use crate::platform::database::{DatabaseError, Intent, Rows};
 use crate::protocol::meter::Reading;
-use crate::protocol::request::ClientRequest;
 use crate::protocol::operation::Operation;
+use crate::protocol::request::ClientRequest;
 use crate::protocol::usage::Usage;
-use crate::store::usage::{CallRow, RequestRow, settle};
+use crate::store::usage::{CallRecord, OutcomeRecord, RequestRecord, settle};
 
 /// On whose account a request goes. To the engine these are two words to write down.
 #[derive(Debug, Clone)]
@@ -30,8 +30,9 @@ pub struct Attribution {
 /// A request that has not been settled yet.
 pub struct Settlement {
     scope: Scope,
-    request: RequestRow,
-    calls: Vec<CallRow>,
+    request: RequestRecord,
+    outcome: OutcomeRecord,
+    calls: Vec<CallRecord>,
     /// The call that is under way, its last row in `calls`, and when it began.
     open_call: Option<Timestamp>,
     request_bytes: usize,
@@ -44,7 +45,7 @@ impl Settlement {
     pub fn begin(scope: &Scope, request_id: Arc<str>, attribution: Attribution, request: &ClientRequest) -> Self {
         Self {
             scope: scope.clone(),
-            request: RequestRow {
+            request: RequestRecord {
                 request_id,
                 at: scope.clock.now(),
                 api_key_id: attribution.api_key_id,
@@ -53,12 +54,13 @@ impl Settlement {
                 operation: request.operation.name(),
                 model: request.model.as_str().into(),
                 stream: request.stream,
-                status: 0,
+            },
+            outcome: OutcomeRecord {
                 outcome: "client_closed",
+                status: 0,
                 error: None,
-                calls: 0,
                 first_byte_ms: None,
-                duration_ms: 0,
+                total_ms: 0,
             },
             calls: Vec::with_capacity(1),
             open_call: None,
@@ -76,7 +78,7 @@ impl Settlement {
     /// Records that a call to `target` begins.
     pub fn call_began(&mut self, target: &Target, credential_id: Option<Arc<str>>) {
         self.open_call = Some(self.scope.clock.now());
-        self.calls.push(CallRow {
+        self.calls.push(CallRecord {
             provider_id: target.provider.id.clone(),
             provider: target.provider.name.clone(),
             credential_id,
@@ -99,8 +101,8 @@ impl Settlement {
 
     /// Records that the call under way is being answered and that the response begins.
     pub fn response_began(&mut self, status: u16) {
-        self.request.status = status;
-        self.request.first_byte_ms = Some(self.scope.clock.now().millis_since(self.request.at));
+        self.outcome.status = status;
+        self.outcome.first_byte_ms = Some(self.scope.clock.now().millis_since(self.request.at));
         if let (Some(_), Some(call)) = (self.open_call, self.calls.last_mut()) {
             call.status = status;
         }
@@ -126,7 +128,7 @@ impl Settlement {
         self.settle("failed", Some(code));
     }
 
-    fn close_call(&mut self, describe: impl FnOnce(&mut CallRow)) {
+    fn close_call(&mut self, describe: impl FnOnce(&mut CallRecord)) {
         let (Some(began), Some(call)) = (self.open_call.take(), self.calls.last_mut()) else { return };
         call.duration_ms = self.scope.clock.now().millis_since(began);
         describe(call);
@@ -134,11 +136,10 @@ impl Settlement {
 
     fn settle(&mut self, outcome: &'static str, error: Option<&'static str>) {
         self.settled = true;
-        self.request.outcome = outcome;
-        self.request.error = error;
-        self.request.calls = self.calls.len();
-        self.request.duration_ms = self.scope.clock.now().millis_since(self.request.at);
-        let statements = settle(&self.request, &self.calls);
+        self.outcome.outcome = outcome;
+        self.outcome.error = error;
+        self.outcome.total_ms = self.scope.clock.now().millis_since(self.request.at);
+        let statements = settle(&self.request, &self.calls, &self.outcome);
         // Started at once, so that nothing is lost when nobody polls any more; the native host is done with it at once.
         let mut batch = self.scope.database.batch(Intent::Deferred, statements);
         match (&mut batch).now_or_never() {

@@ -188,13 +188,11 @@ impl Routing {
 
 /// Checks a provider's row and makes it usable; the error is for the operator.
 pub fn provider(row: &ProviderRow) -> Result<Provider, String> {
-    let channel =
-        channel::by_id(&row.channel).ok_or_else(|| format!("there is no channel {:?}", row.channel))?;
+    let channel = channel::by_id(&row.channel).ok_or_else(|| format!("there is no channel {:?}", row.channel))?;
     let options = &row.options;
     let network = if options.private_network { Network::Private } else { Network::Public };
     let base_url = row.base_url.as_deref().or(channel.default_base_url());
-    let dialects =
-        if options.dialects.is_empty() { channel.dialects().to_vec() } else { options.dialects.clone() };
+    let dialects = if options.dialects.is_empty() { channel.dialects().to_vec() } else { options.dialects.clone() };
     if dialects.is_empty() {
         return Err(format!("a provider of channel {:?} has to list its dialects", row.channel));
     }
@@ -239,12 +237,9 @@ impl Credentials {
                 known.get(&*row.id).filter(|known| known.sealed == row.secret && known.weight == row.weight);
             let credential = match unchanged {
                 Some(known) => Rc::clone(known),
-                None => Rc::new(Credential {
-                    id: row.id,
-                    weight: row.weight,
-                    sealed: row.secret,
-                    opened: OnceCell::new(),
-                }),
+                None => {
+                    Rc::new(Credential { id: row.id, weight: row.weight, sealed: row.secret, opened: OnceCell::new() })
+                }
             };
             by_provider.entry(row.provider_id).or_default().push(credential);
         }

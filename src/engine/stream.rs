@@ -30,6 +30,10 @@ impl Observer for Metered {
         self.meter.chunk(chunk);
     }
 
+    fn may_append(&self) -> bool {
+        self.events
+    }
+
     fn end(self: Box<Self>, ending: Ending) -> Bytes {
         let Self { meter, dialect, events, settlement } = *self;
         let may_append = events && meter.at_border();

@@ -24,8 +24,8 @@ impl Exchange<'_> {
         Ok(match handler {
             Handler::ConfigurationImport => {
                 let body = self.read_body(body, MAX_DOCUMENT_BYTES).await?;
-                let document: Value =
-                    serde_json::from_slice(&body).map_err(|error| AppError::Invalid(format!("the body is not JSON: {error}")))?;
+                let document: Value = serde_json::from_slice(&body)
+                    .map_err(|error| AppError::Invalid(format!("the body is not JSON: {error}")))?;
                 let options = ImportOptions { dry_run: self.flag("dry_run")?, prune: self.flag("prune")? };
                 json(&configuration_import(self.gateway, self.scope, document, options).await?)
             }
@@ -69,7 +69,9 @@ impl Exchange<'_> {
         let value = if value.len() == 10 { format!("{value}T00:00:00Z") } else { value };
         match value.parse::<jiff::Timestamp>() {
             Ok(time) => Ok(Some(Timestamp(time.as_millisecond()))),
-            Err(_) => Err(AppError::Invalid(format!("`{name}` is a day such as 2026-11-30 or a time such as 2026-11-30T12:00:00Z"))),
+            Err(_) => Err(AppError::Invalid(format!(
+                "`{name}` is a day such as 2026-11-30 or a time such as 2026-11-30T12:00:00Z"
+            ))),
         }
     }
 

@@ -6,9 +6,9 @@ use bytes::Bytes;
 use http::header::CONTENT_ENCODING;
 use http::{HeaderMap, HeaderValue, Response};
 
+use super::Exchange;
 use super::error::describe;
 use super::routes::Surface;
-use super::Exchange;
 use crate::app::admission::admit;
 use crate::app::error::AppError;
 use crate::engine::attempt::ClientCall;
@@ -21,12 +21,7 @@ use crate::protocol::request::{ClientRequest, RequestError};
 
 impl Exchange<'_> {
     /// Carries out a call. The key is checked before the body is read.
-    pub(super) async fn call(
-        &self,
-        surface: Surface,
-        parameter: &str,
-        body: Body,
-    ) -> Result<Response<Body>, AppError> {
+    pub(super) async fn call(&self, surface: Surface, parameter: &str, body: Body) -> Result<Response<Body>, AppError> {
         let (key, snapshot) = self.gateway.authenticate(self.scope, self.presented.credential()).await?;
         let body = self.read_body(body, self.gateway.options.max_body_bytes).await?;
         let (request, version) = read_request(surface, parameter, body)?;

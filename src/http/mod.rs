@@ -33,7 +33,8 @@ pub async fn handle(gateway: &Gateway, scope: &Scope, request: Request<Body>) ->
     let (parts, body) = request.into_parts();
     let request_id = id::new(scope);
     let found = routes::find(&parts.method, parts.uri.path());
-    let exchange = Exchange { gateway, scope, presented: Presented::from(&parts), parts: &parts, request_id: &request_id };
+    let exchange =
+        Exchange { gateway, scope, presented: Presented::from(&parts), parts: &parts, request_id: &request_id };
     let result = exchange.dispatch(&found, body).await;
     let mut response = result.unwrap_or_else(|error| exchange.error_response(&found, &error));
     if let Ok(value) = HeaderValue::from_str(&request_id) {

@@ -89,7 +89,9 @@ mod tests {
         ] {
             assert_eq!(presented(uri, headers).credential(), Some("tg-1"), "{uri} {headers:?}");
         }
-        for headers in [&[] as &[_], &[("authorization", "Basic tg-1")], &[("authorization", "tg-1")], &[("x-api-key", "")]] {
+        for headers in
+            [&[] as &[_], &[("authorization", "Basic tg-1")], &[("authorization", "tg-1")], &[("x-api-key", "")]]
+        {
             assert_eq!(presented("/", headers).credential(), None, "{headers:?}");
         }
     }

@@ -81,6 +81,9 @@ pub trait Observer {
     /// Sees a chunk. The host chooses where chunks begin and end, and may show them later than it forwards them.
     fn chunk(&mut self, chunk: &Bytes);
 
+    /// Whether it may have something to say at the end; the length of the body is then not known beforehand.
+    fn may_append(&self) -> bool;
+
     /// Learns how the body ended, and returns what has yet to be said to the reader, usually nothing. With an epilogue a
     /// broken body ends properly after it; without one, the reader sees it break.
     fn end(self: Box<Self>, ending: Ending) -> Bytes;
@@ -134,10 +137,7 @@ pub mod plain {
     use super::*;
 
     /// Reads `stream` to its end, at most `limit` bytes.
-    pub fn collect(
-        mut stream: Box<dyn ByteStream>,
-        limit: usize,
-    ) -> LocalBoxFuture<'static, Result<Bytes, BodyError>> {
+    pub fn collect(mut stream: Box<dyn ByteStream>, limit: usize) -> LocalBoxFuture<'static, Result<Bytes, BodyError>> {
         Box::pin(async move {
             if stream.length().is_some_and(|length| length > limit as u64) {
                 return Err(BodyError::TooLarge { limit });
@@ -229,6 +229,10 @@ impl ByteStream for Observed {
             None => (self.end(Ending::Complete), None),
         };
         Poll::Ready(if epilogue.is_empty() { error.map(Err) } else { Some(Ok(epilogue)) })
+    }
+
+    fn length(&self) -> Option<u64> {
+        self.observer.as_ref().filter(|observer| !observer.may_append()).and_then(|_| self.stream.length())
     }
 
     plain_byte_stream!();
@@ -336,6 +340,10 @@ mod tests {
     impl Observer for Recorder {
         fn chunk(&mut self, chunk: &Bytes) {
             self.0.borrow_mut().bytes.extend_from_slice(chunk);
+        }
+
+        fn may_append(&self) -> bool {
+            !self.0.borrow().epilogue.is_empty()
         }
 
         fn end(self: Box<Self>, ending: Ending) -> Bytes {

@@ -128,7 +128,8 @@ pub fn to_client(upstream: &HeaderMap) -> HeaderMap {
         .collect();
     let mut headers = HeaderMap::with_capacity(upstream.len() + 2);
     for (name, value) in upstream {
-        if may_reach_client(name) && !named_by_connection.iter().any(|other| other.eq_ignore_ascii_case(name.as_str())) {
+        if may_reach_client(name) && !named_by_connection.iter().any(|other| other.eq_ignore_ascii_case(name.as_str()))
+        {
             headers.append(name, value.clone());
         }
     }
@@ -140,13 +141,13 @@ mod tests {
     use super::*;
 
     fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
-        pairs
-            .iter()
-            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
-            .fold(HeaderMap::new(), |mut map, (name, value)| {
+        pairs.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value))).fold(
+            HeaderMap::new(),
+            |mut map, (name, value)| {
                 map.append(name, value);
                 map
-            })
+            },
+        )
     }
 
     #[test]

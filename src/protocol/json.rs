@@ -63,6 +63,57 @@ impl<'a> Object<'a> {
     }
 }
 
+/// The value of the top-level member `name` of the object `text`, found without checking that `text` is JSON: for answers
+/// of vendors, where nothing depends on what is skipped. Strings and nesting are respected.
+pub fn skim<'a>(text: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    let mut at = 0;
+    let mut depth = 0u32;
+    let mut value_start = None;
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'"' => {
+                let end = string_end(text, at + 1)?;
+                let is_name = depth == 1 && value_start.is_none() && text.get(at + 1..end) == Some(name.as_bytes());
+                at = end;
+                if is_name {
+                    let rest = text.get(end + 1..).unwrap_or_default();
+                    let gap = rest.len() - rest.trim_ascii_start().len();
+                    if rest.get(gap) == Some(&b':') {
+                        at = end + 1 + gap;
+                        value_start = Some(at + 1);
+                    }
+                }
+            }
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' | b',' => {
+                if depth == 1
+                    && let Some(start) = value_start
+                {
+                    return text.get(start..at).map(<[u8]>::trim_ascii);
+                }
+                if *byte != b',' {
+                    depth = depth.checked_sub(1)?;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// Where the string that begins at `from` has its closing quote.
+fn string_end(text: &[u8], from: usize) -> Option<usize> {
+    let mut at = from;
+    loop {
+        at += memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
+        if text.get(at) == Some(&b'"') {
+            return Some(at);
+        }
+        at += 2;
+    }
+}
+
 /// The elements of the JSON array `value`, unread.
 pub fn elements(value: &RawValue) -> Result<Vec<&RawValue>, JsonError> {
     serde_json::from_str::<Vec<&RawValue>>(value.get()).map_err(JsonError::from_serde)
@@ -208,6 +259,18 @@ mod tests {
     fn a_member_given_twice_is_refused_however_it_is_spelt() {
         let object = Object::parse(br#"{"model":"a","mod\u0065l":"b","x":1,"x":2}"#).unwrap();
         assert!(object.member("model").unwrap_err().to_string().contains("twice"));
+    }
+
+    #[test]
+    fn skimming_finds_top_level_members_only() {
+        let text = br#" {"a":{"usage":1,"b":["usage",{"usage":2}]},"c":"\"usage\":3, }","usage" : {"x":[1,2]} ,"d":4}"#;
+        assert_eq!(skim(text, "usage"), Some(&br#"{"x":[1,2]}"#[..]));
+        assert_eq!(skim(text, "d"), Some(&b"4"[..]));
+        assert_eq!(skim(text, "x"), None);
+        assert_eq!(skim(br#"{"usage":"usage"}"#, "usage"), Some(&br#""usage""#[..]));
+        for damaged in ["", "{", "}", "{\"usage\"", "{\"usage\":", "{\"usage\":1", "{\"\\", "[]]]"] {
+            assert_eq!(skim(damaged.as_bytes(), "usage"), None, "{damaged}");
+        }
     }
 
     #[test]

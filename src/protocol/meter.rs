@@ -7,6 +7,7 @@ use memchr::memmem;
 use serde::Deserialize;
 
 use super::dialect::Dialect;
+use super::json::skim;
 use super::sse::{self, Event};
 use super::usage::Usage;
 use super::{claude::usage::MessageUsage, gemini::usage::UsageMetadata};
@@ -265,30 +266,23 @@ impl State {
     }
 }
 
-/// The usage of a whole JSON answer; `None` when it is not JSON, zeros when it tells none.
+/// The usage of a whole JSON answer; `None` when it is not a whole object, zeros when it tells none.
 fn document_usage(dialect: Dialect, answer: &[u8]) -> Option<Usage> {
-    #[derive(Deserialize)]
-    struct Answer<U> {
-        usage: Option<U>,
+    fn read<'a, U: Deserialize<'a> + Into<Usage>>(usage: &'a [u8]) -> Usage {
+        serde_json::from_slice::<Option<U>>(usage).ok().flatten().map(Into::into).unwrap_or_default()
     }
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct GeminiAnswer {
-        usage_metadata: Option<UsageMetadata>,
+    let answer = answer.trim_ascii();
+    if !(answer.starts_with(b"{") && answer.ends_with(b"}")) {
+        return None;
     }
-    fn read<'a, U: Deserialize<'a> + Into<Usage>>(answer: &'a [u8]) -> Option<Usage> {
-        let answer: Answer<U> = serde_json::from_slice(answer).ok()?;
-        Some(answer.usage.map(Into::into).unwrap_or_default())
-    }
-    match dialect {
-        Dialect::OpenAiChat => read::<CompletionUsage>(answer),
-        Dialect::OpenAiResponses => read::<ResponseUsage>(answer),
-        Dialect::Claude => read::<MessageUsage>(answer),
-        Dialect::Gemini => {
-            let answer: GeminiAnswer = serde_json::from_slice(answer).ok()?;
-            Some(answer.usage_metadata.map(Into::into).unwrap_or_default())
-        }
-    }
+    let member = if dialect == Dialect::Gemini { "usageMetadata" } else { "usage" };
+    let Some(usage) = skim(answer, member) else { return Some(Usage::default()) };
+    Some(match dialect {
+        Dialect::OpenAiChat => read::<CompletionUsage>(usage),
+        Dialect::OpenAiResponses => read::<ResponseUsage>(usage),
+        Dialect::Claude => read::<MessageUsage>(usage),
+        Dialect::Gemini => read::<UsageMetadata>(usage),
+    })
 }
 
 /// Whether `data` holds `member` with an object as its value. `member` carries its quotes, so text inside a JSON string

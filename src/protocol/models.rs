@@ -48,7 +48,8 @@ mod tests {
     #[test]
     fn pages_in_both_directions() {
         let all = models("abcde");
-        let ids = |page: Page<'_>| (page.models.iter().map(|model| model.id.as_str()).collect::<String>(), page.has_more);
+        let ids =
+            |page: Page<'_>| (page.models.iter().map(|model| model.id.as_str()).collect::<String>(), page.has_more);
         assert_eq!(ids(Page::after(&all, None, 2)), ("ab".into(), true));
         assert_eq!(ids(Page::after(&all, Some("b"), 3)), ("cde".into(), false));
         assert_eq!(ids(Page::after(&all, Some("z"), 3)), ("".into(), false));

@@ -44,7 +44,8 @@ impl ClientRequest {
         let object = Object::parse(&body)?;
         let model = object.string("model")?.filter(|model| !model.is_empty()).ok_or(RequestError::NoModel)?;
         let stream = operation == Operation::Generate && object.read::<Option<bool>>("stream")?.flatten() == Some(true);
-        let usage = if stream && dialect == Dialect::OpenAiChat { usage_in_stream(&object)? } else { UsageInStream::Told };
+        let usage =
+            if stream && dialect == Dialect::OpenAiChat { usage_in_stream(&object)? } else { UsageInStream::Told };
         let model_spans = object.member("model")?.map(|value| object.span(value)).into_iter().collect();
         let model = model.into_owned();
         Ok(Self { dialect, operation, model, stream, body, model_spans, usage })
@@ -71,7 +72,8 @@ impl ClientRequest {
             },
             Operation::EmbedBatch => {
                 let requests = object.member("requests")?.map(json::elements).transpose()?.unwrap_or_default();
-                let spans: Result<Vec<_>, _> = requests.into_iter().map(|inner| inner_model_span(&body, inner)).collect();
+                let spans: Result<Vec<_>, _> =
+                    requests.into_iter().map(|inner| inner_model_span(&body, inner)).collect();
                 spans?.into_iter().flatten().collect()
             }
         };
@@ -161,7 +163,9 @@ impl fmt::Display for RequestError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Json(error) => write!(formatter, "the request body is not valid: {error}"),
-            Self::NoModel => formatter.write_str("`model` is missing: name a route, or a provider and its model as `provider/model`"),
+            Self::NoModel => {
+                formatter.write_str("`model` is missing: name a route, or a provider and its model as `provider/model`")
+            }
         }
     }
 }
@@ -223,7 +227,9 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_refused() {
-        for body in ["", "[]", "{}", r#"{"model":""}"#, r#"{"model":null}"#, r#"{"model":1}"#, r#"{"model":"a","model":"b"}"#] {
+        for body in
+            ["", "[]", "{}", r#"{"model":""}"#, r#"{"model":null}"#, r#"{"model":1}"#, r#"{"model":"a","model":"b"}"#]
+        {
             let read = ClientRequest::from_body(Dialect::Claude, Operation::Generate, body.into());
             assert!(read.is_err(), "{body}");
         }

@@ -132,7 +132,8 @@ mod tests {
     /// B20: CRLF, no space after the colon, comments, several data lines.
     #[test]
     fn line_ends_comments_and_joined_data() {
-        let stream = b": hi\r\nevent:content_block_delta\r\ndata:{\"index\":0,\r\ndata: \"delta\":1}\r\n\r\ndata:[DONE]\r\n\r\n";
+        let stream =
+            b": hi\r\nevent:content_block_delta\r\ndata:{\"index\":0,\r\ndata: \"delta\":1}\r\n\r\ndata:[DONE]\r\n\r\n";
         let expected = vec![
             ("content_block_delta".to_owned(), b"{\"index\":0,\n\"delta\":1}".to_vec()),
             (String::new(), b"[DONE]".to_vec()),

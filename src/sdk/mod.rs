@@ -12,8 +12,8 @@ pub use tick::{TickError, Ticked};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use crate::engine::attempt::{self, ClientCall};
 use crate::engine::answer::Answer;
+use crate::engine::attempt::{self, ClientCall};
 use crate::engine::error::EngineError;
 use crate::engine::select::Plan;
 use crate::engine::settle::Settlement;

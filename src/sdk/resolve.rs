@@ -30,9 +30,7 @@ impl Snapshot {
             (!model.is_empty()).then(|| target(self, provider, model))
         });
         match found {
-            Some(target) => {
-                Ok(Plan { model: name.into(), max_attempts: self.max_attempts(), targets: vec![target] })
-            }
+            Some(target) => Ok(Plan { model: name.into(), max_attempts: self.max_attempts(), targets: vec![target] }),
             None => Err(ResolveError::UnknownModel(name.to_owned())),
         }
     }

@@ -150,14 +150,7 @@ impl Handle {
 }
 
 fn full_load() -> Vec<Statement> {
-    vec![
-        revision::read(),
-        settings::read(),
-        provider::list(),
-        credential::list(),
-        route::list(),
-        route::list_members(),
-    ]
+    vec![revision::read(), settings::read(), provider::list(), credential::list(), route::list(), route::list_members()]
 }
 
 fn credentials(rows: Option<&Rows>, known: Option<&Snapshot>) -> Credentials {
@@ -166,9 +159,7 @@ fn credentials(rows: Option<&Rows>, known: Option<&Snapshot>) -> Credentials {
 }
 
 fn revisions(rows: Option<&Rows>) -> Result<Revisions, TickError> {
-    rows.and_then(|rows| rows.0.first())
-        .and_then(|row| revision::decode(row).ok())
-        .ok_or(TickError::SchemaOutdated)
+    rows.and_then(|rows| rows.0.first()).and_then(|row| revision::decode(row).ok()).ok_or(TickError::SchemaOutdated)
 }
 
 /// Why an isolate has no configuration.
@@ -195,9 +186,8 @@ impl fmt::Display for TickError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::SchemaOutdated => formatter.write_str("the database's schema is missing or older than this version"),
-            Self::WrongMasterKey => {
-                formatter.write_str("the secrets in the database are sealed under another TOLLGATE_MASTER_KEY than this one")
-            }
+            Self::WrongMasterKey => formatter
+                .write_str("the secrets in the database are sealed under another TOLLGATE_MASTER_KEY than this one"),
             Self::Database(error) => error.fmt(formatter),
         }
     }

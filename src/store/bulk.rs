@@ -57,7 +57,8 @@ mod tests {
         let chunks = chunks(rows.iter().cloned());
         assert_eq!(chunks.len(), 3);
         assert!(chunks.iter().all(|chunk| chunk.len() <= MAX_CHUNK_BYTES));
-        let back: Vec<Json> = chunks.iter().flat_map(|chunk| serde_json::from_str::<Vec<Json>>(chunk).unwrap()).collect();
+        let back: Vec<Json> =
+            chunks.iter().flat_map(|chunk| serde_json::from_str::<Vec<Json>>(chunk).unwrap()).collect();
         assert_eq!(back, rows);
         assert!(super::chunks(std::iter::empty()).is_empty());
     }

@@ -62,15 +62,7 @@ pub fn upsert(rows: &[CredentialRow], now: Timestamp) -> Vec<Statement> {
                ON CONFLICT (id) DO UPDATE SET secret = excluded.secret, secret_digest = excluded.secret_digest, \
                enabled = excluded.enabled, weight = excluded.weight, updated_at = excluded.updated_at";
     let values = rows.iter().map(|row| {
-        json!([
-            row.id,
-            row.provider_id,
-            row.name,
-            row.secret,
-            row.secret_digest,
-            i64::from(row.enabled),
-            row.weight
-        ])
+        json!([row.id, row.provider_id, row.name, row.secret, row.secret_digest, i64::from(row.enabled), row.weight])
     });
     bulk::write(sql, values, now)
 }

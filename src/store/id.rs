@@ -28,17 +28,15 @@ fn encode(time: Timestamp, random: [u8; 10]) -> Arc<str> {
     low.copy_from_slice(&random);
     let random = u128::from_be_bytes(tail);
     let millis = time.0.max(0) as u128;
-    let digit = |value: u128| char::from(*ALPHABET.get((value & 31) as usize).unwrap_or(&b'0'));
-    let text: String = (0..LENGTH)
-        .map(|index| {
-            if index < TIME_LENGTH {
-                digit(millis >> (5 * (TIME_LENGTH - 1 - index)))
-            } else {
-                digit(random >> (5 * (LENGTH - 1 - index)))
-            }
-        })
-        .collect();
-    text.into()
+    let text: [u8; LENGTH] = std::array::from_fn(|index| {
+        let bits = if index < TIME_LENGTH {
+            millis >> (5 * (TIME_LENGTH - 1 - index))
+        } else {
+            random >> (5 * (LENGTH - 1 - index))
+        };
+        *ALPHABET.get((bits & 31) as usize).unwrap_or(&b'0')
+    });
+    str::from_utf8(&text).unwrap_or_default().into()
 }
 
 #[cfg(test)]

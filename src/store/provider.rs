@@ -55,7 +55,10 @@ pub struct ProviderOptions {
 
 /// Reads all providers.
 pub fn list() -> Statement {
-    Statement::new("SELECT name, id, channel, base_url, enabled, options, created_at FROM providers ORDER BY name", vec![])
+    Statement::new(
+        "SELECT name, id, channel, base_url, enabled, options, created_at FROM providers ORDER BY name",
+        vec![],
+    )
 }
 
 /// Decodes what [`list`] returns.
@@ -82,9 +85,9 @@ pub fn upsert(rows: &[ProviderRow], now: Timestamp) -> Vec<Statement> {
                ON CONFLICT (id) DO UPDATE SET name = excluded.name, channel = excluded.channel, \
                base_url = excluded.base_url, enabled = excluded.enabled, options = excluded.options, \
                updated_at = excluded.updated_at";
-    let values = rows.iter().map(|row| {
-        json!([row.id, row.name, row.channel, row.base_url, i64::from(row.enabled), to_json(&row.options)])
-    });
+    let values = rows
+        .iter()
+        .map(|row| json!([row.id, row.name, row.channel, row.base_url, i64::from(row.enabled), to_json(&row.options)]));
     bulk::write(sql, values, now)
 }
 

@@ -1,4 +1,7 @@
-//! What requests took: a row for each request, a row for each call to an upstream, and totals over them.
+//! What requests took: a row for each call to an upstream, and totals over them.
+//!
+//! A request is settled with as few rows as can be, since D1 bills each. There is no second table of requests: the last
+//! row of a request also tells how the request went.
 
 use std::sync::Arc;
 
@@ -9,9 +12,9 @@ use crate::platform::clock::Timestamp;
 use crate::platform::database::{MAX_INTEGER, Row, Rows, Statement, Value};
 use crate::protocol::usage::Usage;
 
-/// A row of `requests`. Its presence is the mark that the request is settled.
+/// What all rows of a request have in common.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RequestRow {
+pub struct RequestRecord {
     /// The request's id.
     pub request_id: Arc<str>,
     /// When it came.
@@ -28,23 +31,26 @@ pub struct RequestRow {
     pub model: Arc<str>,
     /// Whether the answer was to be streamed.
     pub stream: bool,
+}
+
+/// How a request went; it stands on the request's last row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutcomeRecord {
+    /// In a word: `ok`, `failed`, `client_closed`, `upstream_cut` or `upstream_failed`.
+    pub outcome: &'static str,
     /// The status of the response; 0 when the client left before there was one.
     pub status: u16,
-    /// How it went.
-    pub outcome: &'static str,
     /// The code of what went wrong.
     pub error: Option<&'static str>,
-    /// How many calls to upstreams were made.
-    pub calls: usize,
     /// Milliseconds until the response began.
     pub first_byte_ms: Option<i64>,
     /// Milliseconds until its last byte.
-    pub duration_ms: i64,
+    pub total_ms: i64,
 }
 
-/// A row of `usage`.
+/// One call to an upstream.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CallRow {
+pub struct CallRecord {
     /// The provider's id.
     pub provider_id: Arc<str>,
     /// The provider's name.
@@ -65,23 +71,33 @@ pub struct CallRow {
     pub duration_ms: i64,
 }
 
-/// Settles a request: one batch, which can be sent again without effect.
-///
-/// Every row has the request id in its primary key, and the row of the request, which marks it as settled, comes last.
-pub fn settle(request: &RequestRow, calls: &[CallRow]) -> Vec<Statement> {
-    let mut statements: Vec<Statement> =
-        calls.iter().enumerate().map(|(number, call)| insert_call(request, number, call)).collect();
-    statements.push(insert_request(request));
+/// Settles a request: one batch, which can be sent again without effect, because every row has the request's id in its
+/// primary key. What is to be added up elsewhere goes before these statements, on the condition that the request has no row
+/// yet.
+pub fn settle(request: &RequestRecord, calls: &[CallRecord], outcome: &OutcomeRecord) -> Vec<Statement> {
+    let Some((last, failed)) = calls.split_last() else {
+        return vec![insert(request, 0, None, Some(outcome))];
+    };
+    let mut statements = Vec::with_capacity(calls.len());
+    statements.extend(failed.iter().enumerate().map(|(number, call)| insert(request, number, Some(call), None)));
+    statements.push(insert(request, failed.len(), Some(last), Some(outcome)));
     statements
 }
 
-fn insert_call(request: &RequestRow, number: usize, call: &CallRow) -> Statement {
-    let usage = &call.usage;
+fn insert(
+    request: &RequestRecord,
+    number: usize,
+    call: Option<&CallRecord>,
+    outcome: Option<&OutcomeRecord>,
+) -> Statement {
+    let usage = call.map(|call| call.usage).unwrap_or_default();
     Statement::new(
-        "INSERT INTO usage (request_id, call, at, api_key_id, api_key, provider_id, provider, credential_id, model, \
-         upstream_model, status, error, input, cache_read, cache_write_short, cache_write_long, audio_input, output, \
-         reasoning, audio_output, estimated, duration_ms) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22) \
+        "INSERT INTO usage (request_id, call, at, api_key_id, api_key, dialect, operation, model, stream, provider_id, \
+         provider, credential_id, upstream_model, status, error, input, cache_read, cache_write_short, cache_write_long, \
+         audio_input, output, reasoning, audio_output, estimated, duration_ms, outcome, response_status, \
+         response_error, first_byte_ms, total_ms) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, \
+         ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30) \
          ON CONFLICT (request_id, call) DO NOTHING",
         vec![
             (&request.request_id).into(),
@@ -89,13 +105,16 @@ fn insert_call(request: &RequestRow, number: usize, call: &CallRow) -> Statement
             request.at.0.into(),
             (&request.api_key_id).into(),
             (&request.api_key).into(),
-            (&call.provider_id).into(),
-            (&call.provider).into(),
-            call.credential_id.as_ref().into(),
+            request.dialect.into(),
+            request.operation.into(),
             (&request.model).into(),
-            (&call.upstream_model).into(),
-            i64::from(call.status).into(),
-            call.error.into(),
+            request.stream.into(),
+            call.map(|call| &call.provider_id).into(),
+            call.map(|call| &call.provider).into(),
+            call.and_then(|call| call.credential_id.as_ref()).into(),
+            call.map(|call| &call.upstream_model).into(),
+            call.map_or(0, |call| i64::from(call.status)).into(),
+            call.and_then(|call| call.error).into(),
             tokens(usage.input),
             tokens(usage.cache_read),
             tokens(usage.cache_write_short),
@@ -104,32 +123,13 @@ fn insert_call(request: &RequestRow, number: usize, call: &CallRow) -> Statement
             tokens(usage.output),
             tokens(usage.reasoning),
             tokens(usage.audio_output),
-            call.estimated.into(),
-            call.duration_ms.into(),
-        ],
-    )
-}
-
-fn insert_request(request: &RequestRow) -> Statement {
-    Statement::new(
-        "INSERT INTO requests (request_id, at, api_key_id, api_key, dialect, operation, model, stream, status, outcome, \
-         error, calls, first_byte_ms, duration_ms) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) ON CONFLICT (request_id) DO NOTHING",
-        vec![
-            (&request.request_id).into(),
-            request.at.0.into(),
-            (&request.api_key_id).into(),
-            (&request.api_key).into(),
-            request.dialect.into(),
-            request.operation.into(),
-            (&request.model).into(),
-            request.stream.into(),
-            i64::from(request.status).into(),
-            request.outcome.into(),
-            request.error.into(),
-            (request.calls as i64).into(),
-            request.first_byte_ms.into(),
-            request.duration_ms.into(),
+            call.is_some_and(|call| call.estimated).into(),
+            call.map_or(0, |call| call.duration_ms).into(),
+            outcome.map(|outcome| outcome.outcome).into(),
+            outcome.map(|outcome| i64::from(outcome.status)).into(),
+            outcome.and_then(|outcome| outcome.error).into(),
+            outcome.and_then(|outcome| outcome.first_byte_ms).into(),
+            outcome.map(|outcome| outcome.total_ms).into(),
         ],
     )
 }
@@ -167,7 +167,7 @@ pub struct Total {
     /// The key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<Arc<str>>,
-    /// Requests that reached an upstream.
+    /// Requests.
     pub requests: i64,
     /// Calls to upstreams.
     pub calls: i64,
@@ -207,13 +207,14 @@ pub fn totals(grouping: Grouping, from: Timestamp, until: Timestamp) -> Statemen
         .iter()
         .map(|(wanted, expression, name)| format!("{} AS {name}_group, ", if *wanted { expression } else { "NULL" }))
         .collect();
-    let groups: Vec<String> = columns.iter().filter(|column| column.0).map(|column| format!("{}_group", column.2)).collect();
+    let groups: Vec<String> =
+        columns.iter().filter(|column| column.0).map(|column| format!("{}_group", column.2)).collect();
     let group_by =
         if groups.is_empty() { String::new() } else { format!(" GROUP BY {0} ORDER BY {0}", groups.join(", ")) };
     Statement::new(
         format!(
-            "SELECT {select}COUNT(DISTINCT request_id) AS requests, COUNT(*) AS calls, \
-             COALESCE(SUM(CASE WHEN status < 200 OR status > 299 OR error IS NOT NULL THEN 1 ELSE 0 END), 0) AS failed_calls, \
+            "SELECT {select}COUNT(outcome) AS requests, COUNT(provider_id) AS calls, \
+             COUNT(CASE WHEN provider_id IS NOT NULL AND (status < 200 OR status > 299 OR error IS NOT NULL) THEN 1 END) AS failed_calls, \
              COALESCE(SUM(estimated), 0) AS estimated_calls, \
              COALESCE(SUM(input), 0) AS input, COALESCE(SUM(cache_read), 0) AS cache_read, \
              COALESCE(SUM(cache_write_short), 0) AS cache_write_short, \

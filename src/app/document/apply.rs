@@ -136,13 +136,7 @@ pub struct NewKey {
 }
 
 /// Compares `document` with `stored`. With `prune`, what a section of the document does not name is deleted.
-pub fn plan(
-    document: &Document,
-    stored: &Stored,
-    prune: bool,
-    vault: &Vault,
-    scope: &Scope,
-) -> Result<Plan, AppError> {
+pub fn plan(document: &Document, stored: &Stored, prune: bool, vault: &Vault, scope: &Scope) -> Result<Plan, AppError> {
     let mut planner = Planner {
         stored,
         prune,
@@ -272,7 +266,8 @@ impl Planner<'_> {
                 continue;
             }
             let row_id = before.map_or_else(|| id::new(self.scope), |row| row.id.clone());
-            let secret_differs = digest.as_deref().is_some_and(|digest| before.is_none_or(|row| *row.secret_digest != *digest));
+            let secret_differs =
+                digest.as_deref().is_some_and(|digest| before.is_none_or(|row| *row.secret_digest != *digest));
             let (secret, secret_digest) = match (&credential.secret, digest, before) {
                 (Some(secret), Some(digest), _) if secret_differs => {
                     (self.vault.seal(&row_id, secret, &*self.scope.random)?, digest.into())
@@ -451,7 +446,8 @@ impl Planner<'_> {
                 }
             };
             if key.key.as_deref().is_some_and(|text| !is_key_text(text)) {
-                let needs = format!("must begin with {KEY_PREFIX} and have {MIN_KEY_CHARACTERS} visible characters or more");
+                let needs =
+                    format!("must begin with {KEY_PREFIX} and have {MIN_KEY_CHARACTERS} visible characters or more");
                 self.fault(format!("{path}.key"), needs);
                 continue;
             }

@@ -192,7 +192,10 @@ mod tests {
             Some("a\nb"),
         );
         check(json!([{"parts": [{"text": "a"}]}, {"role": "model", "parts": [{"text": "b"}]}]), Some("a"));
-        check(json!([{"role": "user", "content": "a"}, {"role": "user", "content": [{"type": "tool_result"}]}]), Some("a"));
+        check(
+            json!([{"role": "user", "content": "a"}, {"role": "user", "content": [{"type": "tool_result"}]}]),
+            Some("a"),
+        );
         check(json!([]), None);
         check(json!({"role": "user"}), None);
         check(Value::Null, None);

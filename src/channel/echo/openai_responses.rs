@@ -15,10 +15,8 @@ pub(super) fn streamed(reply: &Reply<'_>) -> Vec<Bytes> {
     let started = || response(reply, "in_progress", json!([]), Value::Null);
     events.push("response.created", json!({"response": started()}));
     events.push("response.in_progress", json!({"response": started()}));
-    events.push(
-        "response.output_item.added",
-        json!({"output_index": 0, "item": item(reply, "in_progress", json!([]))}),
-    );
+    events
+        .push("response.output_item.added", json!({"output_index": 0, "item": item(reply, "in_progress", json!([]))}));
     let in_part = |member: &str, value: Value| {
         let mut data = json!({"item_id": item_id, "output_index": 0, "content_index": 0});
         data[member] = value;

@@ -90,9 +90,10 @@ mod tests {
     fn a_delta_replaces_what_it_names() {
         let start: MessageUsage =
             serde_json::from_str(r#"{"input_tokens":12,"cache_read_input_tokens":3,"output_tokens":1}"#).unwrap();
-        let delta: MessageUsage =
-            serde_json::from_str(r#"{"input_tokens":null,"output_tokens":90,"output_tokens_details":{"thinking_tokens":40}}"#)
-                .unwrap();
+        let delta: MessageUsage = serde_json::from_str(
+            r#"{"input_tokens":null,"output_tokens":90,"output_tokens_details":{"thinking_tokens":40}}"#,
+        )
+        .unwrap();
         let expected = Usage { input: 12, cache_read: 3, output: 50, reasoning: 40, ..Usage::default() };
         assert_eq!(Usage::from(start.updated(delta)), expected);
     }

@@ -40,7 +40,8 @@ impl From<UsageMetadata> for Usage {
         let audio_input = audio(&wire.prompt_tokens_details);
         let audio_output = audio(&wire.candidates_tokens_details);
         // Thoughts stand beside the candidates. Some endpoints count them inside, which the total gives away.
-        let thoughts_inside = thoughts > 0 && wire.total_token_count == Some(prompt_and_tool_use.saturating_add(candidates));
+        let thoughts_inside =
+            thoughts > 0 && wire.total_token_count == Some(prompt_and_tool_use.saturating_add(candidates));
         let visible = if thoughts_inside { candidates.saturating_sub(thoughts) } else { candidates };
         Self {
             input: prompt_and_tool_use.saturating_sub(cache_read).saturating_sub(audio_input),
@@ -79,7 +80,9 @@ mod tests {
     fn thoughts_inside_the_candidates_are_not_counted_twice() {
         let expected = Usage { input: 20, output: 100, reasoning: 50, ..Usage::default() };
         assert_eq!(
-            usage(r#"{"promptTokenCount":20,"candidatesTokenCount":150,"thoughtsTokenCount":50,"totalTokenCount":170}"#),
+            usage(
+                r#"{"promptTokenCount":20,"candidatesTokenCount":150,"thoughtsTokenCount":50,"totalTokenCount":170}"#
+            ),
             expected
         );
     }

@@ -1,0 +1,165 @@
+//! The way to the vendors: a pool of connections for each isolate, HTTP/1.1 and HTTP/2, TLS by rustls.
+
+mod body;
+mod connect;
+mod exchange;
+mod gunzip;
+mod pool;
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures_util::future::LocalBoxFuture;
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HOST};
+use http::{HeaderValue, Request, Uri};
+use http_body_util::Full;
+use tollgate::platform::body::Body;
+use tollgate::platform::fetch::{Fetch, FetchError, FetchErrorKind, Origin, UpstreamRequest, UpstreamResponse};
+
+use body::UpstreamBody;
+use connect::{Connector, Protocol};
+use exchange::Http1;
+use pool::Pool;
+
+/// The bytes that go out.
+type Outgoing = Full<bytes::Bytes>;
+
+/// An isolate's fetch port.
+pub struct NativeFetch(Rc<Inner>);
+
+struct Inner {
+    connector: Connector,
+    pool: Rc<Pool>,
+}
+
+impl NativeFetch {
+    /// A port without connections yet.
+    pub fn new() -> Self {
+        Self(Rc::new(Inner { connector: Connector::new(), pool: Rc::new(Pool::default()) }))
+    }
+
+    /// Closes connections that have been idle for long.
+    pub fn sweep(&self) {
+        self.0.pool.sweep();
+    }
+}
+
+impl Default for NativeFetch {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Fetch for NativeFetch {
+    fn fetch(&self, request: UpstreamRequest) -> LocalBoxFuture<'static, Result<UpstreamResponse, FetchError>> {
+        let inner = self.0.clone();
+        Box::pin(async move { inner.fetch(request).await })
+    }
+}
+
+impl Inner {
+    async fn fetch(&self, request: UpstreamRequest) -> Result<UpstreamResponse, FetchError> {
+        let limits = request.limits;
+        let response = match tokio::time::timeout(limits.head, self.exchange(request)).await {
+            Ok(result) => result?,
+            Err(_) => return Err(FetchError::new(FetchErrorKind::Timeout, "no answer in time")),
+        };
+        Ok(decoded(response))
+    }
+
+    async fn exchange(&self, request: UpstreamRequest) -> Result<UpstreamResponse, FetchError> {
+        let origin = request.origin.clone();
+        let limits = request.limits;
+        if let Some(sender) = self.pool.http2(&origin) {
+            return send_http2(sender, absolute(request)?, limits.idle).await;
+        }
+        let mut outgoing = relative(request)?;
+        // A kept connection may have been closed by the other side while it was idle. Then nothing of the request was sent,
+        // and it goes out on the next one.
+        while let Some(connection) = self.pool.take(&origin).await {
+            match connection.send(outgoing).await {
+                Ok((response, connection)) => return Ok(self.received(&origin, response, connection, limits.idle)),
+                Err((_, Some(unsent))) => outgoing = unsent,
+                Err((error, None)) => return Err(error),
+            }
+        }
+        match self.connector.connect(&origin, limits.connect).await? {
+            Protocol::Http1(connection) => match connection.send(outgoing).await {
+                Ok((response, connection)) => Ok(self.received(&origin, response, connection, limits.idle)),
+                Err((error, _)) => Err(error),
+            },
+            Protocol::Http2(sender) => {
+                self.pool.keep_http2(&origin, sender.clone());
+                let (mut parts, body) = outgoing.into_parts();
+                parts.headers.remove(HOST);
+                parts.uri = absolute_uri(&origin, parts.uri.path_and_query().map_or("/", |path| path.as_str()))?;
+                send_http2(sender, Request::from_parts(parts, body), limits.idle).await
+            }
+        }
+    }
+
+    fn received(
+        &self,
+        origin: &Rc<Origin>,
+        response: http::Response<hyper::body::Incoming>,
+        connection: Http1,
+        idle: Duration,
+    ) -> UpstreamResponse {
+        let (parts, body) = response.into_parts();
+        let body = UpstreamBody::http1(body, connection, self.pool.clone(), origin.clone(), idle);
+        UpstreamResponse { status: parts.status, headers: parts.headers, body: Body::Stream(Box::new(body)) }
+    }
+}
+
+async fn send_http2(
+    mut sender: hyper::client::conn::http2::SendRequest<Outgoing>,
+    request: Request<Outgoing>,
+    idle: Duration,
+) -> Result<UpstreamResponse, FetchError> {
+    let broken = |error| FetchError::new(FetchErrorKind::Broken, error);
+    sender.ready().await.map_err(broken)?;
+    let (parts, body) = sender.send_request(request).await.map_err(broken)?.into_parts();
+    let body = Body::Stream(Box::new(UpstreamBody::http2(body, idle)));
+    Ok(UpstreamResponse { status: parts.status, headers: parts.headers, body })
+}
+
+/// The request as HTTP/1.1 has it: the path in the first line, the host in a header.
+fn relative(request: UpstreamRequest) -> Result<Request<Outgoing>, FetchError> {
+    let uri = request.path.parse::<Uri>().map_err(|error| FetchError::new(FetchErrorKind::Broken, error))?;
+    let host = HeaderValue::try_from(request.origin.authority())
+        .map_err(|error| FetchError::new(FetchErrorKind::Broken, error))?;
+    let mut outgoing = Request::new(Full::new(request.body));
+    *outgoing.method_mut() = request.method;
+    *outgoing.uri_mut() = uri;
+    *outgoing.headers_mut() = request.headers;
+    outgoing.headers_mut().insert(HOST, host);
+    Ok(outgoing)
+}
+
+/// The request as HTTP/2 has it: scheme and host in the URI.
+fn absolute(request: UpstreamRequest) -> Result<Request<Outgoing>, FetchError> {
+    let uri = absolute_uri(&request.origin, &request.path)?;
+    let mut outgoing = Request::new(Full::new(request.body));
+    *outgoing.method_mut() = request.method;
+    *outgoing.uri_mut() = uri;
+    *outgoing.headers_mut() = request.headers;
+    Ok(outgoing)
+}
+
+fn absolute_uri(origin: &Origin, path: &str) -> Result<Uri, FetchError> {
+    format!("{origin}{path}").parse().map_err(|error| FetchError::new(FetchErrorKind::Broken, error))
+}
+
+/// Undoes gzip, which no request offers but some upstreams send all the same.
+fn decoded(response: UpstreamResponse) -> UpstreamResponse {
+    let coding = response.headers.get(CONTENT_ENCODING);
+    let is_gzip = coding.is_some_and(|coding| coding.as_bytes().eq_ignore_ascii_case(b"gzip"));
+    match response {
+        UpstreamResponse { status, mut headers, body: Body::Stream(stream) } if is_gzip => {
+            headers.remove(CONTENT_ENCODING);
+            headers.remove(CONTENT_LENGTH);
+            UpstreamResponse { status, headers, body: Body::Stream(Box::new(gunzip::Gunzip::new(stream))) }
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,65 @@
+//! The first start: makes what a new user needs to see an answer, and shows the secrets of it once.
+
+use std::net::SocketAddr;
+
+use serde_json::{Value, json};
+use tollgate::app::ADMIN_TOKEN_VARIABLE;
+use tollgate::app::document::apply::Stored;
+use tollgate::app::identity::{ADMIN_TOKEN_PREFIX, new_secret, store_admin_token};
+use tollgate::app::operations::configuration::{ImportOptions, configuration_import};
+use tollgate::platform::database::Intent;
+
+use crate::cli::Failure;
+use crate::instance::Parts;
+
+/// The vendors whose usual variable makes a provider.
+const VENDORS: [(&str, &str, &str); 3] = [
+    ("openai", "openai", "OPENAI_API_KEY"),
+    ("anthropic", "claude", "ANTHROPIC_API_KEY"),
+    ("gemini", "gemini", "GEMINI_API_KEY"),
+];
+
+/// On an instance that nobody has configured yet: makes the admin token, a gateway key, the echo provider and a provider
+/// for each vendor whose key is in the environment, and prints how to go on. On any other it does nothing.
+pub async fn greet(parts: &Parts, address: SocketAddr) -> Result<(), Failure> {
+    let scope = &parts.scope;
+    let rows = scope.database.batch(Intent::Read, Stored::read()).await?;
+    if Stored::decode(&rows).0.revision > 0 {
+        return Ok(());
+    }
+    let report = configuration_import(&parts.gateway, scope, first_document(), ImportOptions::default())
+        .await
+        .map_err(|error| format!("the first configuration could not be written: {error:?}"))?;
+    let admin_token = if scope.variables.get(ADMIN_TOKEN_VARIABLE).is_some_and(|token| !token.is_empty()) {
+        format!("(the one in {ADMIN_TOKEN_VARIABLE})")
+    } else {
+        let token = new_secret(ADMIN_TOKEN_PREFIX, scope);
+        scope.database.batch(Intent::Write, vec![store_admin_token(&parts.gateway, scope, &token)]).await?;
+        token
+    };
+    let key = report.keys.first().map(|key| key.key.as_str()).unwrap_or_default();
+    let providers: Vec<&str> =
+        report.changes.iter().filter(|change| change.kind == "provider").map(|change| change.name.as_str()).collect();
+    println!(
+        "This is the first start. Keep these two, they are not shown again:\n\n  \
+         admin token   {admin_token}\n  \
+         gateway key   {key}\n\n\
+         Providers: {}. Try it:\n\n  \
+         curl http://{address}/v1/chat/completions \\\n    \
+         -H 'authorization: Bearer {key}' -H 'content-type: application/json' \\\n    \
+         -d '{{\"model\":\"echo/echo\",\"messages\":[{{\"role\":\"user\",\"content\":\"Hello!\"}}]}}'\n",
+        providers.join(", ")
+    );
+    Ok(())
+}
+
+fn first_document() -> Value {
+    let mut providers = vec![json!({"name": "echo", "channel": "echo", "models": ["echo"]})];
+    for (name, channel, variable) in VENDORS {
+        if std::env::var(variable).is_ok_and(|key| !key.trim().is_empty()) {
+            let credentials = json!([{"name": "default", "secret": format!("env://{variable}")}]);
+            providers.push(json!({"name": name, "channel": channel, "credentials": credentials}));
+        }
+    }
+    json!({"providers": providers, "keys": [{"name": "default"}]})
+}

@@ -1,0 +1,175 @@
+//! HTTP/1.1 and HTTP/2 cleartext on accepted connections.
+
+use std::cell::RefCell;
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body::{Frame, SizeHint};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use hyper_util::server::graceful::GracefulShutdown;
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+use tokio::time::Sleep;
+use tollgate::app::Gateway;
+use tollgate::plain_byte_stream;
+use tollgate::platform::Scope;
+use tollgate::platform::body::{Body, BodyError, ByteStream};
+
+use crate::cli::Options;
+use crate::local::LocalExecutor;
+
+/// Most bytes of a request's head.
+const MAX_HEAD_BYTES: usize = 64 * 1024;
+/// Most streams on one HTTP/2 connection.
+const MAX_CONCURRENT_STREAMS: u32 = 256;
+
+/// Serves the connections of one isolate.
+pub struct Server {
+    gateway: Rc<Gateway>,
+    scope: Rc<Scope>,
+    protocol: auto::Builder<LocalExecutor>,
+    body_timeout: Duration,
+    connections: RefCell<JoinSet<()>>,
+}
+
+impl Server {
+    /// A server without connections yet.
+    pub fn new(gateway: Rc<Gateway>, scope: Rc<Scope>, options: &Options) -> Self {
+        let mut protocol = auto::Builder::new(LocalExecutor);
+        protocol
+            .http1()
+            .timer(TokioTimer::new())
+            .header_read_timeout(Duration::from_secs(options.header_timeout_seconds))
+            .max_buf_size(MAX_HEAD_BYTES);
+        protocol
+            .http2()
+            .timer(TokioTimer::new())
+            .max_concurrent_streams(MAX_CONCURRENT_STREAMS)
+            .max_header_list_size(MAX_HEAD_BYTES as u32)
+            .keep_alive_interval(Duration::from_secs(options.header_timeout_seconds))
+            .keep_alive_timeout(Duration::from_secs(options.header_timeout_seconds));
+        let body_timeout = Duration::from_secs(options.body_timeout_seconds);
+        Self { gateway, scope, protocol, body_timeout, connections: RefCell::default() }
+    }
+
+    /// Serves one connection to its end, beside all others.
+    pub fn serve(&self, stream: TcpStream, open: &GracefulShutdown) {
+        // Without it the system holds small writes back, which delays each event of a fast stream.
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "a connection was gone at once");
+            return;
+        }
+        let (gateway, scope, body_timeout) = (self.gateway.clone(), self.scope.clone(), self.body_timeout);
+        let service = service_fn(move |request| answer(gateway.clone(), scope.clone(), request, body_timeout));
+        let connection = open.watch(self.protocol.serve_connection(TokioIo::new(stream), service).into_owned());
+        let mut connections = self.connections.borrow_mut();
+        while connections.try_join_next().is_some() {}
+        connections.spawn_local(async move {
+            if let Err(error) = connection.await {
+                tracing::debug!(error, "a connection ended early");
+            }
+        });
+    }
+
+    /// Drops the connections that are still there, and with them the answers under way.
+    pub async fn drop_connections(&self) {
+        let mut connections = self.connections.take();
+        connections.shutdown().await;
+    }
+}
+
+async fn answer(
+    gateway: Rc<Gateway>,
+    scope: Rc<Scope>,
+    request: Request<Incoming>,
+    body_timeout: Duration,
+) -> Result<Response<OutgoingBody>, Infallible> {
+    let request = request.map(|incoming| {
+        if http_body::Body::is_end_stream(&incoming) {
+            Body::empty()
+        } else {
+            Body::Stream(Box::new(IncomingBody { incoming, limit: body_timeout, timer: None }))
+        }
+    });
+    let response = tollgate::http::handle(&gateway, &scope, request).await;
+    Ok(response.map(|body| match body {
+        Body::Whole(bytes) => OutgoingBody::Whole(bytes),
+        Body::Stream(stream) => OutgoingBody::Stream(stream),
+    }))
+}
+
+/// A request's body, read no slower than allowed.
+struct IncomingBody {
+    incoming: Incoming,
+    limit: Duration,
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+impl ByteStream for IncomingBody {
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, BodyError>>> {
+        loop {
+            match http_body::Body::poll_frame(Pin::new(&mut self.incoming), context) {
+                Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
+                    Ok(data) if !data.is_empty() => {
+                        self.timer = None;
+                        return Poll::Ready(Some(Ok(data)));
+                    }
+                    _ => {}
+                },
+                Poll::Ready(Some(Err(error))) => return Poll::Ready(Some(Err(BodyError::Broken(error.to_string())))),
+                Poll::Ready(None) => return Poll::Ready(None),
+                Poll::Pending => {
+                    let limit = self.limit;
+                    let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(limit)));
+                    std::task::ready!(timer.as_mut().poll(context));
+                    return Poll::Ready(Some(Err(BodyError::Timeout)));
+                }
+            }
+        }
+    }
+
+    fn length(&self) -> Option<u64> {
+        http_body::Body::size_hint(&self.incoming).exact()
+    }
+
+    plain_byte_stream!();
+}
+
+/// A response's body.
+enum OutgoingBody {
+    Whole(Bytes),
+    Stream(Box<dyn ByteStream>),
+}
+
+impl http_body::Body for OutgoingBody {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        match self.get_mut() {
+            Self::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
+            Self::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+            Self::Stream(stream) => stream.poll_next(context).map(|piece| piece.map(|piece| piece.map(Frame::data))),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self, Self::Whole(bytes) if bytes.is_empty())
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Self::Stream(stream) => stream.length().map(SizeHint::with_exact).unwrap_or_default(),
+        }
+    }
+}
