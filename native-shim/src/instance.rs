@@ -18,7 +18,7 @@ use crate::database::migrate::migrate;
 use crate::database::writer::Writer;
 use crate::database::{self, NativeDatabase};
 use crate::fetch::NativeFetch;
-use crate::local::{Environment, LocalTasks, ProcessNotices, SystemClock, SystemRandom};
+use crate::local::{Environment, LocalTasks, ProcessNotices, SystemClock, system_random};
 use crate::{first_start, isolate, manage, master_key};
 
 /// What all isolates share, and what each is made from.
@@ -102,7 +102,7 @@ impl Shared {
             database: Rc::new(NativeDatabase::open(&self.database_path, self.writer.clone())?),
             fetch: fetch.clone(),
             clock: Rc::new(SystemClock),
-            random: Rc::new(SystemRandom::new()),
+            random: Rc::new(system_random()),
             tasks: Rc::new(tasks.clone()),
             notices: Rc::new(self.notices.clone()),
             variables: Rc::new(Environment),

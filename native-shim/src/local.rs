@@ -1,6 +1,6 @@
 //! The small ports, and running things on the isolate's own thread.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::future::Future;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use futures_util::future::LocalBoxFuture;
 use tokio::sync::Notify;
 use tollgate::platform::clock::{Clock, Timestamp};
 use tollgate::platform::notices::Notices;
-use tollgate::platform::random::Random;
+use tollgate::platform::random::{PagedRandom, Random};
 use tollgate::platform::tasks::Tasks;
 use tollgate::platform::variables::Variables;
 
@@ -41,45 +41,15 @@ impl Clock for SystemClock {
     }
 }
 
-/// The system's random source, asked for a page at a time.
-pub struct SystemRandom(RefCell<Page>);
-
-struct Page {
-    bytes: [u8; PAGE_BYTES],
-    used: usize,
+/// The system's random source.
+pub fn system_random() -> impl Random {
+    PagedRandom::new(fill_from_system)
 }
 
-const PAGE_BYTES: usize = 1024;
-
-impl SystemRandom {
-    /// A source with nothing drawn yet.
-    pub fn new() -> Self {
-        Self(RefCell::new(Page { bytes: [0; PAGE_BYTES], used: PAGE_BYTES }))
-    }
-}
-
-impl Default for SystemRandom {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Random for SystemRandom {
-    #[expect(clippy::panic, reason = "without random bytes there are no secrets, and nothing may go on")]
-    fn fill(&self, bytes: &mut [u8]) {
-        let mut page = self.0.borrow_mut();
-        for byte in bytes {
-            if page.used == PAGE_BYTES {
-                if let Err(error) = getrandom::fill(&mut page.bytes) {
-                    panic!("the system gives no random bytes: {error}");
-                }
-                page.used = 0;
-            }
-            let used = page.used;
-            // Each byte is given out once and not kept.
-            *byte = page.bytes.get_mut(used).map(std::mem::take).unwrap_or_default();
-            page.used += 1;
-        }
+#[expect(clippy::panic, reason = "without random bytes there are no secrets, and nothing may go on")]
+fn fill_from_system(bytes: &mut [u8]) {
+    if let Err(error) = getrandom::fill(bytes) {
+        panic!("the system gives no random bytes: {error}");
     }
 }
 

@@ -9,7 +9,7 @@ use tollgate::platform::random::Random;
 
 use crate::cli::Failure;
 use crate::database;
-use crate::local::SystemRandom;
+use crate::local::system_random;
 
 /// The file's name in the data folder.
 pub const FILE_NAME: &str = "master.key";
@@ -39,7 +39,7 @@ pub fn load_or_make(data_dir: &Path) -> Result<String, Failure> {
 
 fn make(path: &Path) -> Result<String, Failure> {
     let mut bytes = [0; KEY_BYTES];
-    SystemRandom::new().fill(&mut bytes);
+    system_random().fill(&mut bytes);
     let key: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);

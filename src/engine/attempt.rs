@@ -31,6 +31,14 @@ pub struct ClientCall {
     pub version: Option<&'static str>,
 }
 
+/// A call without an answer. Its settlement is still open, to be closed with the status that the failure gets.
+pub struct Unanswered {
+    /// Why there is no answer.
+    pub error: EngineError,
+    /// The settlement.
+    pub settlement: Box<Settlement>,
+}
+
 /// Carries `call` out according to `plan`. Upstream calls never exceed the plan's budget, and no credential is tried twice.
 /// When nothing is left to try, the last answer stands. The settlement is made when the answer's body has ended.
 pub async fn run(
@@ -39,7 +47,7 @@ pub async fn run(
     plan: &Plan,
     call: &ClientCall,
     settlement: Settlement,
-) -> Result<Answer, (EngineError, Settlement)> {
+) -> Result<Answer, Unanswered> {
     let mut run = Run { scope, vault, call, settlement, attempts_left: plan.max_attempts, last: None };
     let dialect = call.request.dialect;
     for target in &plan.targets {
@@ -188,13 +196,13 @@ impl Run<'_> {
         Answer { status, headers: headers::to_client(&upstream_headers), body, provider: target.provider.name.clone() }
     }
 
-    fn finish(self, result: Result<Answer, EngineError>) -> Result<Answer, (EngineError, Settlement)> {
+    fn finish(self, result: Result<Answer, EngineError>) -> Result<Answer, Unanswered> {
         match result {
             Ok(answer) => {
                 self.settlement.failed(answer.status.as_u16(), "upstream_error");
                 Ok(answer)
             }
-            Err(error) => Err((error, self.settlement)),
+            Err(error) => Err(Unanswered { error, settlement: Box::new(self.settlement) }),
         }
     }
 }

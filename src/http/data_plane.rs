@@ -11,7 +11,7 @@ use super::error::describe;
 use super::routes::Surface;
 use crate::app::admission::admit;
 use crate::app::error::AppError;
-use crate::engine::attempt::ClientCall;
+use crate::engine::attempt::{ClientCall, Unanswered};
 use crate::engine::settle::Settlement;
 use crate::platform::body::{Body, BodyError};
 use crate::protocol::gemini::path::model_and_action;
@@ -39,7 +39,7 @@ impl Exchange<'_> {
         };
         let answer = match self.gateway.handle.call(self.scope, &plan, &call, settlement).await {
             Ok(answer) => answer,
-            Err((error, settlement)) => return Err(self.settle_failure(settlement, error.into())),
+            Err(Unanswered { error, settlement }) => return Err(self.settle_failure(*settlement, error.into())),
         };
         let mut response = Response::new(answer.body);
         *response.status_mut() = answer.status;

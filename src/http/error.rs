@@ -102,9 +102,10 @@ fn engine_status(error: &EngineError) -> StatusCode {
 
 /// The body of an error on the admin surface; faults of a document are listed.
 pub(super) fn admin_envelope(failure: &Failure, error: &AppError) -> Bytes {
-    let mut body = json!({"error": {"code": failure.code, "message": failure.message}});
-    if let AppError::Document(faults) = error {
-        body["error"]["faults"] = json!(faults);
-    }
+    let Failure { code, message, .. } = failure;
+    let body = match error {
+        AppError::Document(faults) => json!({"error": {"code": code, "message": message, "faults": faults}}),
+        _ => json!({"error": {"code": code, "message": message}}),
+    };
     body.to_string().into()
 }

@@ -129,7 +129,7 @@ pub trait ByteStream: Unpin + 'static {
     fn edit(self: Box<Self>, editor: Box<dyn Editor>) -> Box<dyn ByteStream>;
 
     /// Lets a host find its own kind of stream again, to hand it on without taking it apart.
-    fn into_any(self: Box<Self>) -> Box<dyn Any>;
+    fn as_any(&mut self) -> &mut dyn Any;
 }
 
 /// The obvious ways to do what [`ByteStream`] asks for, for streams that have no better one.
@@ -200,7 +200,7 @@ macro_rules! plain_byte_stream {
             $crate::platform::body::plain::edit(self, editor)
         }
 
-        fn into_any(self: Box<Self>) -> Box<dyn std::any::Any> {
+        fn as_any(&mut self) -> &mut dyn std::any::Any {
             self
         }
     };

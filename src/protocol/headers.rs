@@ -80,42 +80,76 @@ fn merge_tokens<'a>(values: impl Iterator<Item = &'a HeaderValue>) -> Option<Hea
     HeaderValue::from_str(&tokens.join(",")).ok()
 }
 
-/// Whether a response header of an upstream may go on to the client.
-///
-/// Unknown ones may, so that rate limits, request ids and what vendors add tomorrow arrive. What is held back belongs to
-/// the connection, sets state in a browser, or tells whose account the gateway uses.
-pub fn may_reach_client(name: &HeaderName) -> bool {
-    const HELD_BACK: &[&str] = &[
-        "connection",
-        "keep-alive",
-        "proxy-authenticate",
-        "proxy-authorization",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-        "content-length",
-        "date",
-        "server",
-        "via",
-        "alt-svc",
-        "set-cookie",
-        "set-cookie2",
-        "strict-transport-security",
-        "www-authenticate",
-        "nel",
-        "report-to",
-        "openai-organization",
-        "openai-project",
-        "anthropic-organization-id",
-        "anthropic-workspace-id",
-        "x-gateway-request-id",
-        "x-provider",
-    ];
-    let name = name.as_str();
-    !HELD_BACK.contains(&name) && !name.starts_with("access-control-") && !name.starts_with("cf-")
-}
+/// Response headers of an upstream that are held back: they belong to the connection, set state in a browser, or tell whose
+/// account the gateway uses. Others go on, also unknown ones, so that rate limits, request ids and what vendors add tomorrow
+/// arrive. In the order of the alphabet.
+pub static HELD_BACK: [&str; 39] = [
+    "access-control-allow-credentials",
+    "access-control-allow-headers",
+    "access-control-allow-methods",
+    "access-control-allow-origin",
+    "access-control-expose-headers",
+    "access-control-max-age",
+    "alt-svc",
+    "anthropic-organization-id",
+    "anthropic-workspace-id",
+    "cf-cache-status",
+    "cf-connecting-ip",
+    "cf-mitigated",
+    "cf-placement",
+    "cf-ray",
+    "connection",
+    "content-length",
+    "date",
+    "keep-alive",
+    "nel",
+    "openai-organization",
+    "openai-project",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "proxy-connection",
+    "report-to",
+    "reporting-endpoints",
+    "server",
+    "set-cookie",
+    "set-cookie2",
+    "strict-transport-security",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "via",
+    "www-authenticate",
+    "x-gateway-request-id",
+    "x-powered-by",
+    "x-provider",
+];
+
+/// All request headers of clients that anything in the core looks at. A host on which each header costs need not hand over
+/// any other.
+pub static READ_FROM_CLIENT: [&str; 18] = [
+    "authorization",
+    "x-api-key",
+    "x-goog-api-key",
+    "content-encoding",
+    "content-type",
+    "accept",
+    "user-agent",
+    "openai-organization",
+    "openai-project",
+    "openai-beta",
+    "x-client-request-id",
+    "idempotency-key",
+    "anthropic-version",
+    "anthropic-beta",
+    "anthropic-user-profile-id",
+    "anthropic-workspace-id",
+    "x-goog-api-client",
+    "x-server-timeout",
+];
+
+/// All headers of a successful answer that anything in the core looks at or changes.
+pub static READ_FROM_UPSTREAM: [&str; 3] = ["content-type", "content-encoding", "content-length"];
 
 /// The headers of an upstream's answer that go on to the client.
 pub fn to_client(upstream: &HeaderMap) -> HeaderMap {
@@ -128,7 +162,8 @@ pub fn to_client(upstream: &HeaderMap) -> HeaderMap {
         .collect();
     let mut headers = HeaderMap::with_capacity(upstream.len() + 2);
     for (name, value) in upstream {
-        if may_reach_client(name) && !named_by_connection.iter().any(|other| other.eq_ignore_ascii_case(name.as_str()))
+        if HELD_BACK.binary_search(&name.as_str()).is_err()
+            && !named_by_connection.iter().any(|other| other.eq_ignore_ascii_case(name.as_str()))
         {
             headers.append(name, value.clone());
         }
@@ -174,6 +209,20 @@ mod tests {
         let client = headers(&[("anthropic-beta", "a-1, b-2"), ("anthropic-beta", "b-2,c-3")]);
         assert_eq!(to_upstream(Dialect::Claude, &client)["anthropic-beta"], "a-1,b-2,c-3");
         assert!(to_upstream(Dialect::Gemini, &client).is_empty());
+    }
+
+    #[test]
+    fn what_an_upstream_may_see_is_read_from_the_client() {
+        for dialect in Dialect::ALL {
+            for name in COMMON.iter().chain(defined_by_vendor(dialect)) {
+                assert!(READ_FROM_CLIENT.contains(&name.as_str()), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_held_back_are_in_order() {
+        assert!(HELD_BACK.is_sorted());
     }
 
     #[test]

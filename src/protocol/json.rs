@@ -63,43 +63,28 @@ impl<'a> Object<'a> {
     }
 }
 
-/// The value of the top-level member `name` of the object `text`, found without checking that `text` is JSON: for answers
-/// of vendors, where nothing depends on what is skipped. Strings and nesting are respected.
-pub fn skim<'a>(text: &'a [u8], name: &str) -> Option<&'a [u8]> {
+/// Reads the top-level member `name` of the object `text` without checking that the rest is JSON: for answers of vendors,
+/// where nothing depends on what is skipped. Strings and nesting are respected.
+pub fn skim<'a, T: Deserialize<'a>>(text: &'a [u8], name: &str) -> Option<T> {
     let mut at = 0;
+    // Only braces are counted: a name stands directly in an object, so inside of brackets there are braces around it.
     let mut depth = 0u32;
-    let mut value_start = None;
-    while let Some(byte) = text.get(at) {
-        match byte {
-            b'"' => {
+    loop {
+        at += memchr::memchr3(b'"', b'{', b'}', text.get(at..)?)?;
+        match text.get(at)? {
+            b'{' => depth += 1,
+            b'}' => depth = depth.checked_sub(1)?,
+            _ => {
                 let end = string_end(text, at + 1)?;
-                let is_name = depth == 1 && value_start.is_none() && text.get(at + 1..end) == Some(name.as_bytes());
+                let rest = text.get(end + 1..)?.trim_ascii_start();
+                if depth == 1 && text.get(at + 1..end) == Some(name.as_bytes()) && rest.starts_with(b":") {
+                    return T::deserialize(&mut serde_json::Deserializer::from_slice(rest.get(1..)?)).ok();
+                }
                 at = end;
-                if is_name {
-                    let rest = text.get(end + 1..).unwrap_or_default();
-                    let gap = rest.len() - rest.trim_ascii_start().len();
-                    if rest.get(gap) == Some(&b':') {
-                        at = end + 1 + gap;
-                        value_start = Some(at + 1);
-                    }
-                }
             }
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' | b',' => {
-                if depth == 1
-                    && let Some(start) = value_start
-                {
-                    return text.get(start..at).map(<[u8]>::trim_ascii);
-                }
-                if *byte != b',' {
-                    depth = depth.checked_sub(1)?;
-                }
-            }
-            _ => {}
         }
         at += 1;
     }
-    None
 }
 
 /// Where the string that begins at `from` has its closing quote.
@@ -264,12 +249,14 @@ mod tests {
     #[test]
     fn skimming_finds_top_level_members_only() {
         let text = br#" {"a":{"usage":1,"b":["usage",{"usage":2}]},"c":"\"usage\":3, }","usage" : {"x":[1,2]} ,"d":4}"#;
-        assert_eq!(skim(text, "usage"), Some(&br#"{"x":[1,2]}"#[..]));
-        assert_eq!(skim(text, "d"), Some(&b"4"[..]));
-        assert_eq!(skim(text, "x"), None);
-        assert_eq!(skim(br#"{"usage":"usage"}"#, "usage"), Some(&br#""usage""#[..]));
-        for damaged in ["", "{", "}", "{\"usage\"", "{\"usage\":", "{\"usage\":1", "{\"\\", "[]]]"] {
-            assert_eq!(skim(damaged.as_bytes(), "usage"), None, "{damaged}");
+        let number = |name| skim::<u32>(text, name);
+        assert_eq!(skim::<&RawValue>(text, "usage").map(RawValue::get), Some(r#"{"x":[1,2]}"#));
+        assert_eq!(number("d"), Some(4));
+        assert_eq!(number("x"), None);
+        assert_eq!(number("c"), None);
+        assert_eq!(skim::<&str>(br#"{"usage":"usage"}"#, "usage"), Some("usage"));
+        for damaged in ["", "{", "}", "{\"usage\"", "{\"usage\":", "{\"usage\":{", "{\"\\", "}}{"] {
+            assert_eq!(skim::<u32>(damaged.as_bytes(), "usage"), None, "{damaged}");
         }
     }
 

@@ -268,20 +268,18 @@ impl State {
 
 /// The usage of a whole JSON answer; `None` when it is not a whole object, zeros when it tells none.
 fn document_usage(dialect: Dialect, answer: &[u8]) -> Option<Usage> {
-    fn read<'a, U: Deserialize<'a> + Into<Usage>>(usage: &'a [u8]) -> Usage {
-        serde_json::from_slice::<Option<U>>(usage).ok().flatten().map(Into::into).unwrap_or_default()
+    fn read<'a, U: Deserialize<'a> + Into<Usage>>(answer: &'a [u8], member: &str) -> Usage {
+        skim::<Option<U>>(answer, member).flatten().map(Into::into).unwrap_or_default()
     }
     let answer = answer.trim_ascii();
     if !(answer.starts_with(b"{") && answer.ends_with(b"}")) {
         return None;
     }
-    let member = if dialect == Dialect::Gemini { "usageMetadata" } else { "usage" };
-    let Some(usage) = skim(answer, member) else { return Some(Usage::default()) };
     Some(match dialect {
-        Dialect::OpenAiChat => read::<CompletionUsage>(usage),
-        Dialect::OpenAiResponses => read::<ResponseUsage>(usage),
-        Dialect::Claude => read::<MessageUsage>(usage),
-        Dialect::Gemini => read::<UsageMetadata>(usage),
+        Dialect::OpenAiChat => read::<CompletionUsage>(answer, "usage"),
+        Dialect::OpenAiResponses => read::<ResponseUsage>(answer, "usage"),
+        Dialect::Claude => read::<MessageUsage>(answer, "usage"),
+        Dialect::Gemini => read::<UsageMetadata>(answer, "usageMetadata"),
     })
 }
 

@@ -13,8 +13,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use crate::engine::answer::Answer;
-use crate::engine::attempt::{self, ClientCall};
-use crate::engine::error::EngineError;
+use crate::engine::attempt::{self, ClientCall, Unanswered};
 use crate::engine::select::Plan;
 use crate::engine::settle::Settlement;
 use crate::engine::snapshot::Snapshot;
@@ -47,14 +46,14 @@ impl Handle {
         self.snapshot.borrow().clone()
     }
 
-    /// Carries a call out. On failure the settlement comes back, to be closed with the status that the failure gets.
+    /// Carries a call out.
     pub async fn call(
         &self,
         scope: &Scope,
         plan: &Plan,
         call: &ClientCall,
         settlement: Settlement,
-    ) -> Result<Answer, (EngineError, Settlement)> {
+    ) -> Result<Answer, Unanswered> {
         attempt::run(scope, &self.vault, plan, call, settlement).await
     }
 }

@@ -31,8 +31,8 @@ enum SqlKey {
 }
 
 impl SqlKey {
-    fn of(sql: &Cow<'static, str>) -> Self {
-        match sql {
+    fn of(statement: &Statement) -> Self {
+        match &statement.sql {
             Cow::Borrowed(constant) => Self::Constant(constant.as_ptr() as usize, constant.len()),
             Cow::Owned(text) => Self::Text(text.clone()),
         }
@@ -68,7 +68,7 @@ impl Connection {
         if prepared.len() >= MAX_PREPARED {
             prepared.clear();
         }
-        let made = match prepared.entry(SqlKey::of(&statement.sql)) {
+        let made = match prepared.entry(SqlKey::of(statement)) {
             Entry::Occupied(known) => &*known.into_mut(),
             Entry::Vacant(place) => &*place.insert(at_once(self.inner.prepare(&statement.sql))?),
         };

@@ -31,7 +31,7 @@ pub(super) struct UpstreamBody {
 }
 
 struct Carrier {
-    connection: Http1,
+    connection: Box<Http1>,
     pool: Rc<Pool>,
     origin: Rc<Origin>,
 }
@@ -47,7 +47,7 @@ enum State {
 impl UpstreamBody {
     pub(super) fn http1(
         incoming: Incoming,
-        connection: Http1,
+        connection: Box<Http1>,
         pool: Rc<Pool>,
         origin: Rc<Origin>,
         idle: Duration,

@@ -24,7 +24,7 @@ use crate::local::LocalExecutor;
 /// What was agreed on with the upstream.
 pub(super) enum Protocol {
     /// One request at a time.
-    Http1(Http1),
+    Http1(Box<Http1>),
     /// Many at once; a task of its own drives the connection.
     Http2(http2::SendRequest<Outgoing>),
 }

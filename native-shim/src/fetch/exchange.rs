@@ -28,12 +28,12 @@ pub(super) struct Http1 {
 
 impl Http1 {
     /// Speaks HTTP/1.1 on an open transport.
-    pub(super) async fn handshake(transport: Transport) -> Result<Self, FetchError> {
+    pub(super) async fn handshake(transport: Transport) -> Result<Box<Self>, FetchError> {
         let (sender, connection) = hyper::client::conn::http1::Builder::new()
             .handshake(TokioIo::new(transport))
             .await
             .map_err(|error| FetchError::new(FetchErrorKind::Connect, error))?;
-        Ok(Self { sender, connection, used_at: Instant::now() })
+        Ok(Box::new(Self { sender, connection, used_at: Instant::now() }))
     }
 
     /// Lets the connection read and write what it can.
@@ -50,28 +50,23 @@ impl Http1 {
 
     /// Sends a request and waits for the head of the answer. A request of which nothing was sent comes back.
     pub(super) async fn send(
-        mut self,
+        &mut self,
         request: Request<Outgoing>,
-    ) -> Result<(Response<Incoming>, Self), (FetchError, Option<Request<Outgoing>>)> {
-        let result = {
-            let mut sending = pin!(self.sender.try_send_request(request));
-            let connection = &mut self.connection;
-            poll_fn(|context| {
-                // The request is handed over first, then written; an answer that has come is seen at once.
-                if let Poll::Ready(result) = sending.as_mut().poll(context) {
-                    return Poll::Ready(result);
-                }
-                let _ = Pin::new(&mut *connection).poll(context);
-                sending.as_mut().poll(context)
-            })
-            .await
-        };
-        match result {
-            Ok(response) => Ok((response, self)),
-            Err(mut error) => {
-                let unsent = error.take_message();
-                Err((FetchError::new(FetchErrorKind::Broken, error.into_error()), unsent))
+    ) -> Result<Response<Incoming>, (FetchError, Option<Request<Outgoing>>)> {
+        let Self { sender, connection, .. } = self;
+        let mut sending = pin!(sender.try_send_request(request));
+        let result = poll_fn(|context| {
+            // The request is handed over first, then written; an answer that has come is seen at once.
+            if let Poll::Ready(result) = sending.as_mut().poll(context) {
+                return Poll::Ready(result);
             }
-        }
+            let _ = Pin::new(&mut *connection).poll(context);
+            sending.as_mut().poll(context)
+        })
+        .await;
+        result.map_err(|mut error| {
+            let unsent = error.take_message();
+            (FetchError::new(FetchErrorKind::Broken, error.into_error()), unsent)
+        })
     }
 }

@@ -76,16 +76,16 @@ impl Inner {
         let mut outgoing = relative(request)?;
         // A kept connection may have been closed by the other side while it was idle. Then nothing of the request was sent,
         // and it goes out on the next one.
-        while let Some(connection) = self.pool.take(&origin).await {
+        while let Some(mut connection) = self.pool.take(&origin).await {
             match connection.send(outgoing).await {
-                Ok((response, connection)) => return Ok(self.received(&origin, response, connection, limits.idle)),
+                Ok(response) => return Ok(self.received(&origin, response, connection, limits.idle)),
                 Err((_, Some(unsent))) => outgoing = unsent,
                 Err((error, None)) => return Err(error),
             }
         }
         match self.connector.connect(&origin, limits.connect).await? {
-            Protocol::Http1(connection) => match connection.send(outgoing).await {
-                Ok((response, connection)) => Ok(self.received(&origin, response, connection, limits.idle)),
+            Protocol::Http1(mut connection) => match connection.send(outgoing).await {
+                Ok(response) => Ok(self.received(&origin, response, connection, limits.idle)),
                 Err((error, _)) => Err(error),
             },
             Protocol::Http2(sender) => {
@@ -102,7 +102,7 @@ impl Inner {
         &self,
         origin: &Rc<Origin>,
         response: http::Response<hyper::body::Incoming>,
-        connection: Http1,
+        connection: Box<Http1>,
         idle: Duration,
     ) -> UpstreamResponse {
         let (parts, body) = response.into_parts();

@@ -25,14 +25,15 @@ pub(super) struct Pool {
 #[derive(Default)]
 struct Upstream {
     /// The most recently used one last.
-    idle: Vec<Http1>,
+    #[expect(clippy::vec_box, reason = "a connection is large and moves often")]
+    idle: Vec<Box<Http1>>,
     /// One connection serves many requests at once.
     http2: Option<http2::SendRequest<Outgoing>>,
 }
 
 impl Pool {
     /// A connection to `origin` that is free and good.
-    pub(super) async fn take(&self, origin: &Origin) -> Option<Http1> {
+    pub(super) async fn take(&self, origin: &Origin) -> Option<Box<Http1>> {
         loop {
             let mut connection = self.upstreams.borrow_mut().get_mut(origin)?.idle.pop()?;
             if connection.used_at.elapsed() < IDLE_TIMEOUT && connection.is_usable().await {
@@ -42,7 +43,7 @@ impl Pool {
     }
 
     /// Keeps a connection for the next request.
-    pub(super) fn keep(&self, origin: &Rc<Origin>, mut connection: Http1) {
+    pub(super) fn keep(&self, origin: &Rc<Origin>, mut connection: Box<Http1>) {
         connection.used_at = Instant::now();
         let mut upstreams = self.upstreams.borrow_mut();
         let idle = match upstreams.get_mut(origin) {

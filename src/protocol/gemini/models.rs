@@ -11,11 +11,11 @@ const MAX_PAGE_SIZE: usize = 1000;
 pub fn list(models: &[ModelEntry], page_size: Option<usize>, page_token: Option<&str>) -> Value {
     let size = page_size.filter(|size| *size > 0).unwrap_or(DEFAULT_PAGE_SIZE).min(MAX_PAGE_SIZE);
     let page = Page::after(models, page_token, size);
-    let mut answer = json!({"models": page.models.iter().map(one).collect::<Vec<_>>()});
-    if let (true, Some(last)) = (page.has_more, page.models.last()) {
-        answer["nextPageToken"] = last.id.as_str().into();
+    let models: Vec<Value> = page.models.iter().map(one).collect();
+    match page.models.last() {
+        Some(last) if page.has_more => json!({"models": models, "nextPageToken": last.id}),
+        _ => json!({"models": models}),
     }
-    answer
 }
 
 /// The answer to `GET /v1beta/models/{model}`.

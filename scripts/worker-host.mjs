@@ -1,0 +1,73 @@
+// Runs the built Worker in workerd with a D1 of its own, for tests: `node scripts/worker-host.mjs`.
+//
+// Variables whose names begin with TOLLGATE_ become bindings. TOLLGATE_PORT chooses the port, a free one by default;
+// TOLLGATE_DATA_DIR keeps the database there instead of in memory; TOLLGATE_SKIP_MIGRATIONS leaves the database empty. It ends when
+// its standard input does.
+import { readFileSync, readdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { Log, LogLevel, Miniflare } from "miniflare";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const { TOLLGATE_PORT, TOLLGATE_DATA_DIR, TOLLGATE_SKIP_MIGRATIONS } = process.env;
+
+const bindings = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => name.startsWith("TOLLGATE_") || name.startsWith("SUITE_")),
+);
+
+const miniflare = new Miniflare({
+  rootPath: `${root}/build`,
+  scriptPath: "index.js",
+  modules: true,
+  modulesRules: [{ type: "CompiledWasm", include: ["**/*.wasm"] }],
+  compatibilityDate: compatibilityDate(),
+  host: "127.0.0.1",
+  port: Number(TOLLGATE_PORT ?? 0),
+  bindings,
+  d1Databases: { DB: "tollgate" },
+  d1Persist: TOLLGATE_DATA_DIR ?? false,
+  log: new Log(LogLevel.WARN),
+  handleRuntimeStdio(stdout, stderr) {
+    stdout.pipe(process.stderr);
+    stderr.pipe(process.stderr);
+  },
+});
+
+if (!TOLLGATE_SKIP_MIGRATIONS) {
+  const database = await miniflare.getD1Database("DB");
+  for (const statements of migrations()) await migrate(database, statements);
+}
+const url = await miniflare.ready;
+console.log(`tollgate listens on http://127.0.0.1:${url.port}`);
+
+process.stdin.resume();
+process.stdin.on("end", stop);
+process.on("SIGTERM", stop);
+
+async function stop() {
+  await miniflare.dispose();
+  process.exit(0);
+}
+
+/** The Worker's own date, from its configuration. */
+function compatibilityDate() {
+  return /compatibility_date = "(.*)"/.exec(readFileSync(`${root}/wrangler.toml`, "utf8"))[1];
+}
+
+/** The statements of each migration, in order. */
+function migrations() {
+  return readdirSync(`${root}/migrations`).sort().map(file =>
+    readFileSync(`${root}/migrations/${file}`, "utf8")
+      .replace(/^\s*--.*$/gm, "")
+      .split(/;\s*$/m)
+      .map(statement => statement.trim())
+      .filter(statement => statement !== ""));
+}
+
+/** Applies one migration; one that is applied already fails at its first statement, and changes nothing. */
+async function migrate(database, statements) {
+  try {
+    await database.batch(statements.map(statement => database.prepare(statement)));
+  } catch (error) {
+    if (!/already exists/.test(error.message)) throw error;
+  }
+}

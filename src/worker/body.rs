@@ -1,0 +1,200 @@
+//! The body of an upstream's answer, which stays in JavaScript unless the core needs its bytes.
+
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::future::LocalBoxFuture;
+use http::HeaderMap;
+use js_sys::Uint8Array;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+
+use super::bridge;
+use super::request::collect;
+use crate::platform::body::{BodyError, ByteStream, Editor, Ending, Observer, plain};
+
+/// An upstream's answer as JavaScript holds it.
+pub(super) struct UpstreamBody {
+    upstream: JsValue,
+    idle: Duration,
+    /// The headers as the core got them, to tell what it changed.
+    pub(super) headers: HeaderMap,
+    watcher: Watcher,
+    pulling: Option<Pulling>,
+    /// Whether the body was handed on or read to its end.
+    is_done: bool,
+}
+
+struct Pulling {
+    reader: JsValue,
+    next: Option<JsFuture>,
+}
+
+/// What the core wants to see of a body, and to change in it. JavaScript holds it while the body passes.
+#[wasm_bindgen]
+#[derive(Default)]
+pub struct Watcher {
+    observer: Option<Box<dyn Observer>>,
+    editor: Option<Box<dyn Editor>>,
+}
+
+#[wasm_bindgen]
+impl Watcher {
+    /// Sees what has passed.
+    pub fn chunk(&mut self, chunk: &[u8]) {
+        if let Some(observer) = &mut self.observer {
+            observer.chunk(&Bytes::copy_from_slice(chunk));
+        }
+    }
+
+    /// Sees what comes and returns what is to go on.
+    pub fn edit(&mut self, chunk: &[u8]) -> Vec<u8> {
+        let chunk = Bytes::copy_from_slice(chunk);
+        if let Some(observer) = &mut self.observer {
+            observer.chunk(&chunk);
+        }
+        match &mut self.editor {
+            Some(editor) => editor.edit(chunk).into(),
+            None => chunk.into(),
+        }
+    }
+
+    /// Learns the end, by the numbers in `bridge.js`, and returns what is still to go on.
+    pub fn end(mut self, ending: u8) -> Vec<u8> {
+        let ending = match ending {
+            0 => Ending::Complete,
+            1 => Ending::Broken(BodyError::Broken("the upstream broke off".to_owned())),
+            _ => Ending::Abandoned,
+        };
+        let mut rest = match (&ending, &mut self.editor) {
+            (Ending::Complete, Some(editor)) => Vec::from(editor.finish()),
+            _ => Vec::new(),
+        };
+        if let Some(observer) = self.observer.take() {
+            rest.extend_from_slice(&observer.end(ending));
+        }
+        rest
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        if let Some(observer) = self.observer.take() {
+            observer.end(Ending::Abandoned);
+        }
+    }
+}
+
+impl UpstreamBody {
+    /// The body of `upstream`, which may pause for `idle`.
+    pub(super) fn new(upstream: JsValue, idle: Duration, headers: HeaderMap) -> Self {
+        Self { upstream, idle, headers, watcher: Watcher::default(), pulling: None, is_done: false }
+    }
+
+    /// Hands the body on as a response with this status and these headers.
+    pub(super) fn respond(&mut self, status: u16, headers: &HeaderMap, context: &JsValue) -> JsValue {
+        self.is_done = true;
+        let mut watcher = std::mem::take(&mut self.watcher);
+        let idle = self.idle.as_millis() as f64;
+        let stream = if watcher.observer.is_none() && watcher.editor.is_none() {
+            None
+        } else if let Some(bytes) = bridge::whole_bytes(&self.upstream) {
+            watcher.chunk(&bytes);
+            watcher.end(0);
+            None
+        } else if watcher.editor.is_some() {
+            Some(bridge::edit(&self.upstream, watcher, context, idle))
+        } else {
+            Some(bridge::watch(&self.upstream, watcher, context, idle))
+        };
+        let (deleted, set) = self.changes(headers);
+        bridge::respond_from_upstream(&self.upstream, status, &deleted, &set, stream)
+    }
+
+    /// How `headers` differ from those that came: the names that are gone, and the lines that are new.
+    fn changes(&self, headers: &HeaderMap) -> (String, String) {
+        let mut deleted: Vec<&str> =
+            self.headers.keys().map(|name| name.as_str()).filter(|name| !headers.contains_key(*name)).collect();
+        deleted.dedup();
+        let mut set = HeaderMap::new();
+        for (name, value) in headers {
+            if self.headers.get(name) != Some(value) {
+                set.append(name, value.clone());
+            }
+        }
+        (deleted.join("\n"), super::fetch::to_lines(&set, ""))
+    }
+}
+
+impl ByteStream for UpstreamBody {
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, BodyError>>> {
+        if self.is_done {
+            return Poll::Ready(None);
+        }
+        if let Some(bytes) = bridge::whole_bytes(&self.upstream) {
+            self.is_done = true;
+            return Poll::Ready((!bytes.is_empty()).then(|| Ok(bytes.into())));
+        }
+        let upstream = &self.upstream;
+        let pulling = self.pulling.get_or_insert_with(|| Pulling { reader: bridge::reader(upstream), next: None });
+        let reader = &pulling.reader;
+        let next = pulling.next.get_or_insert_with(|| JsFuture::from(bridge::pull(reader)));
+        let result = std::task::ready!(std::pin::Pin::new(next).poll(context));
+        pulling.next = None;
+        Poll::Ready(match result {
+            Ok(piece) => match piece.dyn_ref::<Uint8Array>() {
+                Some(piece) => Some(Ok(piece.to_vec().into())),
+                None => {
+                    self.is_done = true;
+                    None
+                }
+            },
+            Err(error) => {
+                self.is_done = true;
+                Some(Err(BodyError::Broken(bridge::error_text(&error))))
+            }
+        })
+    }
+
+    fn collect(mut self: Box<Self>, limit: usize) -> LocalBoxFuture<'static, Result<Bytes, BodyError>> {
+        if self.watcher.observer.is_some() || self.pulling.is_some() {
+            return plain::collect(self, limit);
+        }
+        self.is_done = true;
+        match bridge::whole_bytes(&self.upstream) {
+            Some(bytes) if bytes.len() > limit => Box::pin(std::future::ready(Err(BodyError::TooLarge { limit }))),
+            Some(bytes) => Box::pin(std::future::ready(Ok(bytes.into()))),
+            None if bridge::has_body(&self.upstream) => collect(&self.upstream, limit),
+            None => Box::pin(std::future::ready(Ok(Bytes::new()))),
+        }
+    }
+
+    fn observe(mut self: Box<Self>, observer: Box<dyn Observer>) -> Box<dyn ByteStream> {
+        if self.watcher.observer.is_some() || self.watcher.editor.is_some() {
+            return plain::observe(self, observer);
+        }
+        self.watcher.observer = Some(observer);
+        self
+    }
+
+    fn edit(mut self: Box<Self>, editor: Box<dyn Editor>) -> Box<dyn ByteStream> {
+        if self.watcher.editor.is_some() {
+            return plain::edit(self, editor);
+        }
+        self.watcher.editor = Some(editor);
+        self
+    }
+
+    fn as_any(&mut self) -> &mut dyn std::any::Any {
+        self
+    }
+}
+
+impl Drop for UpstreamBody {
+    fn drop(&mut self) {
+        if !self.is_done {
+            bridge::abandon(&self.upstream);
+        }
+    }
+}

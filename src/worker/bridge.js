@@ -1,0 +1,358 @@
+// JavaScript's side of the border between the Worker's runtime and the core.
+//
+// Each crossing costs more than what it carries, so a function here does a whole step: it takes and gives text whose lines are
+// names and values in turn, never a header at a time. Bodies that the core only forwards stay on this side.
+
+const COMPLETE = 0, BROKEN = 1, ABANDONED = 2;
+
+/** Answers up to this size that are no streams are read in one piece; the runtime does that without waking anybody. */
+const WHOLE_BYTES = 4 * 1024 * 1024;
+/** How often what has gathered for the watcher of a native stream is taken out, in milliseconds. */
+const GATHERING = 1000;
+const BLOCK_BYTES = 64 * 1024;
+/** How often a batch that nobody waits for is tried, and the pause between, in milliseconds. */
+const DEFERRED_ATTEMPTS = 3, DEFERRED_PAUSE = 300;
+
+const NOTHING = new Uint8Array(0);
+
+let readFromClient = [], readFromUpstream = [], heldBack = [];
+
+/** Tells which headers the core looks at, and which of an upstream's never reach the client; each list a text of lines. */
+export function configure(client, upstream, held) {
+  readFromClient = client.split("\n");
+  readFromUpstream = upstream.split("\n");
+  heldBack = held.split("\n");
+}
+
+/** Method, URL and the headers that the core looks at, as lines. */
+export function head(request) {
+  const { headers } = request;
+  let text = `${request.method}\n${request.url}`;
+  for (const name of readFromClient) {
+    const value = headers.get(name);
+    if (value !== null) text += `\n${name}\n${value}`;
+  }
+  return text;
+}
+
+/** Whether a request or a response has a body. */
+export function hasBody(message) {
+  return message.body !== null;
+}
+
+/** Reads the body of a request or a response, at most `limit` bytes; undefined when there are more. */
+export async function collect(message, limit) {
+  const length = message.headers.get("content-length");
+  if (length !== null && +length > limit) return undefined;
+  // With a length the runtime itself sees to it that no more comes.
+  if (length !== null) return new Uint8Array(await message.arrayBuffer());
+  const reader = message.body.getReader();
+  const pieces = [];
+  let total = 0;
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) break;
+    total += value.byteLength;
+    if (total > limit) {
+      reader.cancel().catch(() => {});
+      return undefined;
+    }
+    pieces.push(value);
+  }
+  const whole = new Uint8Array(total);
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.byteLength;
+  }
+  return whole;
+}
+
+/** An upstream's answer. */
+class Upstream {
+  constructor(response, bytes, controller) {
+    this.response = response;
+    this.bytes = bytes;
+    this.controller = controller;
+    this.body = response.body;
+    this.headers = response.headers;
+  }
+
+  arrayBuffer() {
+    return this.response.arrayBuffer();
+  }
+}
+
+/**
+ * Sends a request and waits for the head of the answer, at most `limit` milliseconds; a small answer that is no stream is
+ * read whole. `headers` are lines.
+ */
+export async function dispatch(method, url, headers, body, limit) {
+  const controller = new AbortController();
+  let late = false;
+  const timer = setTimeout(() => {
+    late = true;
+    controller.abort();
+  }, limit);
+  try {
+    const response = await fetch(url, {
+      method,
+      headers: pairs(headers),
+      body,
+      redirect: "manual",
+      signal: controller.signal,
+    });
+    const type = response.headers.get("content-type") ?? "";
+    const whole = +(response.headers.get("content-length") ?? Infinity) <= WHOLE_BYTES && !/^text\/event-stream/i.test(type);
+    return new Upstream(response, whole ? await response.arrayBuffer() : null, controller);
+  } catch (error) {
+    throw new Error(late ? "timeout" : String(error?.message ?? error));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Status and headers of an answer as lines: those that the core looks at, all of them when it is an error. */
+export function upstreamHead(upstream) {
+  const { status, headers } = upstream.response;
+  let text = String(status);
+  if (status >= 200 && status < 300) {
+    for (const name of readFromUpstream) {
+      const value = headers.get(name);
+      if (value !== null) text += `\n${name}\n${value}`;
+    }
+  } else {
+    for (const [name, value] of headers) text += `\n${name}\n${value}`;
+  }
+  return text;
+}
+
+/** The bytes of an answer that was read whole. */
+export function wholeBytes(upstream) {
+  return upstream.bytes === null ? undefined : new Uint8Array(upstream.bytes);
+}
+
+/** Ends an upstream whose answer nobody wants any more. */
+export function abandon(upstream) {
+  upstream.controller.abort();
+}
+
+/** A response with a body of bytes or a stream. */
+export function respond(status, headers, body) {
+  const empty = body === undefined || status === 204 || status === 304;
+  return new Response(empty ? null : body, { status, headers: pairs(headers) });
+}
+
+/**
+ * A response with an upstream's answer. Its headers go on as a whole, which is much cheaper than one by one, without those that are
+ * held back; `deleted` and `set` are what the core changed.
+ */
+export function respondFromUpstream(upstream, status, deleted, set, stream) {
+  const response = new Response(stream ?? upstream.bytes ?? upstream.body, { status, headers: upstream.headers });
+  const { headers } = response;
+  for (const name of heldBack) headers.delete(name);
+  if (deleted !== "") for (const name of deleted.split("\n")) headers.delete(name);
+  const lines = set.split("\n");
+  for (let at = 0; at + 1 < lines.length; at += 2) headers.set(lines[at], lines[at + 1]);
+  return response;
+}
+
+/** A stream that Rust writes to. */
+export function pipe() {
+  const { readable, writable } = new IdentityTransformStream();
+  return { readable, writer: writable.getWriter() };
+}
+
+export function readableOf(pipe) {
+  return pipe.readable;
+}
+
+export function write(pipe, bytes) {
+  return pipe.writer.write(bytes);
+}
+
+export function close(pipe) {
+  return pipe.writer.close();
+}
+
+export function abort(pipe, reason) {
+  return pipe.writer.abort(new Error(reason)).catch(() => {});
+}
+
+/** A reader of an answer's body, for a core that pulls. */
+export function reader(upstream) {
+  return upstream.body.getReader();
+}
+
+/** The next piece; undefined at the end. */
+export async function pull(reader) {
+  const { value, done } = await reader.read();
+  return done ? undefined : value;
+}
+
+/**
+ * The client's body for a stream that is only watched. The runtime carries it, without waking JavaScript for an event; what
+ * passes gathers in the other branch of a tee and is shown to the watcher now and then, and at the end.
+ */
+export function watch(upstream, watcher, context, idle) {
+  const [client, watched] = upstream.body.tee();
+  const { readable, writable } = new IdentityTransformStream();
+  context.waitUntil(carry(upstream, client, watched, writable, watcher, idle));
+  return readable;
+}
+
+async function carry(upstream, client, watched, writable, watcher, idle) {
+  const carried = new AbortController();
+  const gathered = gather(upstream, watched, watcher, carried.signal, idle);
+  let left = false;
+  try {
+    await client.pipeTo(writable, { preventClose: true });
+  } catch {
+    left = true;
+    // When it was the upstream that broke, this comes too late to matter.
+    upstream.controller.abort(ABANDONED);
+  }
+  carried.abort();
+  const ending = await gathered;
+  const epilogue = watcher.end(ending);
+  if (left) return;
+  const writer = writable.getWriter();
+  try {
+    if (epilogue.byteLength > 0) await writer.write(epilogue);
+    await writer.close();
+  } catch {
+    // The client has left in this moment.
+  }
+}
+
+/** Shows the watcher what has gathered; ends with the stream and tells how it ended. */
+async function gather(upstream, watched, watcher, carried, idle) {
+  const reader = watched.getReader({ mode: "byob" });
+  let buffer = new ArrayBuffer(BLOCK_BYTES);
+  let full = false;
+  try {
+    for (;;) {
+      if (!full && !carried.aborted) await scheduler.wait(GATHERING, { signal: carried }).catch(() => {});
+      const quiet = carried.aborted ? null : setTimeout(() => upstream.controller.abort(BROKEN), idle);
+      const { value, done } = await reader.read(new Uint8Array(buffer));
+      if (quiet !== null) clearTimeout(quiet);
+      if (done) return COMPLETE;
+      watcher.chunk(value);
+      full = value.byteLength === BLOCK_BYTES;
+      buffer = value.buffer;
+    }
+  } catch (error) {
+    return error === ABANDONED ? ABANDONED : BROKEN;
+  }
+}
+
+/** The client's body for a stream that is edited: each piece goes through the core. */
+export function edit(upstream, watcher, context, idle) {
+  const { readable, writable } = new IdentityTransformStream();
+  context.waitUntil(pump(upstream, writable, watcher, idle));
+  return readable;
+}
+
+async function pump(upstream, writable, watcher, idle) {
+  const reader = upstream.body.getReader({ mode: "byob" });
+  const writer = writable.getWriter();
+  let buffer = new ArrayBuffer(BLOCK_BYTES);
+  let ending = COMPLETE;
+  let writing = false;
+  try {
+    for (;;) {
+      const quiet = setTimeout(() => upstream.controller.abort(BROKEN), idle);
+      const { value, done } = await reader.read(new Uint8Array(buffer));
+      clearTimeout(quiet);
+      if (done) break;
+      const edited = watcher.edit(value);
+      writing = true;
+      if (edited.byteLength > 0) await writer.write(edited);
+      writing = false;
+      buffer = value.buffer;
+    }
+  } catch {
+    ending = writing ? ABANDONED : BROKEN;
+    upstream.controller.abort(ending);
+  }
+  const epilogue = watcher.end(ending);
+  if (ending === ABANDONED) return;
+  try {
+    if (epilogue.byteLength > 0) await writer.write(epilogue);
+    if (ending === BROKEN && epilogue.byteLength === 0) await writer.abort(new Error("the upstream broke off"));
+    else await writer.close();
+  } catch {
+    // The client has left in this moment.
+  }
+}
+
+/**
+ * Runs statements as one batch of D1. `text` is an array of arrays: SQL and its parameters. The rows come back the same way, as an
+ * array for each statement.
+ */
+export async function batch(database, text) {
+  const statements = JSON.parse(text).map(([sql, ...parameters]) => {
+    const statement = database.prepare(sql);
+    return parameters.length > 0 ? statement.bind(...parameters) : statement;
+  });
+  const results = await database.batch(statements);
+  return JSON.stringify(results.map(result => result.results));
+}
+
+/** The same for statements that nobody waits for: what fails in passing is tried again. */
+export async function batchDeferred(database, text) {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await batch(database, text);
+      return;
+    } catch (error) {
+      if (attempt === DEFERRED_ATTEMPTS) throw error;
+      await scheduler.wait(DEFERRED_PAUSE * attempt);
+    }
+  }
+}
+
+/** The text of an error. */
+export function errorText(error) {
+  return String(error?.message ?? error);
+}
+
+export function sleep(millis) {
+  return scheduler.wait(millis);
+}
+
+export function fillRandom(bytes) {
+  crypto.getRandomValues(bytes);
+}
+
+export function now() {
+  return Date.now();
+}
+
+export function variable(environment, name) {
+  const value = environment[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+export function binding(environment, name) {
+  return environment[name];
+}
+
+export function waitUntil(context, promise) {
+  context.waitUntil(promise);
+}
+
+export function log(level, text) {
+  console[level](text);
+}
+
+function pairs(lines) {
+  const headers = {};
+  if (lines === "") return headers;
+  const parts = lines.split("\n");
+  for (let at = 0; at + 1 < parts.length; at += 2) {
+    const name = parts[at];
+    headers[name] = name in headers ? `${headers[name]}, ${parts[at + 1]}` : parts[at + 1];
+  }
+  return headers;
+}
