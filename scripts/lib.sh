@@ -46,6 +46,6 @@ need_worker_tools() {
   need_tool wasm-bindgen-cli "$(locked wasm-bindgen)" wasm-bindgen
   need_tool worker-build "$(locked worker)" worker-build
   export WASM_BINDGEN_BIN="$tools/bin/wasm-bindgen"
-  export ESBUILD_BIN="$PWD/node_modules/esbuild/bin/esbuild"
+  export ESBUILD_BIN="$PWD/scripts/esbuild"
   export WASM_OPT_BIN="$PWD/node_modules/binaryen/bin/wasm-opt"
 }

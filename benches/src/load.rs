@@ -1,6 +1,7 @@
 //! A closed-loop HTTP/1.1 load generator: each connection sends its next request when the answer is complete.
 
 use std::cell::RefCell;
+use std::fmt;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -25,22 +26,58 @@ pub struct Load {
 #[derive(Default)]
 pub struct Report {
     pub latencies: Vec<u32>,
+    /// Answers in all, those of the warming up included.
+    pub answered: u64,
     pub failures: u64,
     pub seconds: f64,
 }
 
 impl Report {
-    pub fn requests_per_second(&self) -> f64 {
-        self.latencies.len() as f64 / self.seconds
+    fn figures(&self) -> Figures {
+        Figures {
+            rps: self.latencies.len() as f64 / self.seconds,
+            p50_us: f64::from(self.percentile(0.5)),
+            p99_us: f64::from(self.percentile(0.99)),
+            answered: self.answered as f64,
+            failures: self.failures as f64,
+        }
     }
 
     /// The latency below which `share` of the requests stayed, in microseconds.
-    pub fn percentile(&self, share: f64) -> u32 {
-        if self.latencies.is_empty() {
-            return 0;
-        }
-        let index = ((self.latencies.len() - 1) as f64 * share).round() as usize;
-        self.latencies[index]
+    fn percentile(&self, share: f64) -> u32 {
+        let index = (self.latencies.len().saturating_sub(1) as f64 * share).round() as usize;
+        self.latencies.get(index).copied().unwrap_or(0)
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Figures { rps, p50_us, p99_us, answered, failures } = self.figures();
+        write!(formatter, "{rps} {p50_us} {p99_us} {answered} {failures}")
+    }
+}
+
+/// A scenario in figures.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Figures {
+    /// Requests per second.
+    pub rps: f64,
+    /// Half of the requests were answered within these microseconds.
+    pub p50_us: f64,
+    /// 99 of 100 were.
+    pub p99_us: f64,
+    /// Answers in all.
+    pub answered: f64,
+    /// Requests that failed.
+    pub failures: f64,
+}
+
+impl Figures {
+    /// Reads what a report prints.
+    pub fn parse(text: &str) -> Option<Self> {
+        let numbers: Vec<f64> = text.split_whitespace().map(|number| number.parse().ok()).collect::<Option<_>>()?;
+        let [rps, p50_us, p99_us, answered, failures] = numbers[..] else { return None };
+        Some(Self { rps, p50_us, p99_us, answered, failures })
     }
 }
 
@@ -83,6 +120,7 @@ async fn connection(load: &Load, report: &Rc<RefCell<Report>>, start: Instant, e
         stream.write_all(&load.request).await?;
         let success = read_response(&mut stream, &mut buffer).await?;
         let done = Instant::now();
+        report.borrow_mut().answered += 1;
         if !success {
             report.borrow_mut().failures += 1;
         } else if sent >= start && done < end {

@@ -1,73 +1,80 @@
 //! Measures Tollgate against references in the same run; `scripts/bench` is the way in.
+//!
+//! Everything under test is pinned to the first CPU, the mock vendor and the load generator to the second. Subjects take turns
+//! within each round, and what is printed is the median over the rounds: on a shared machine only ratios count.
 
+mod cases;
+mod edge;
 mod http1;
 mod load;
+mod passthrough;
+mod process;
 mod upstream;
 
 use std::net::SocketAddr;
-use std::rc::Rc;
 use std::time::Duration;
 
 use clap::Parser;
 
 #[derive(Parser)]
 enum Command {
+    /// Tollgate natively, against nginx and against the upstream itself.
+    Passthrough(Extent),
+    /// Tollgate in workerd, against a Worker that only forwards.
+    Edge(Extent),
     /// Runs the mock vendor.
     Upstream {
+        /// Where to listen.
         #[arg(long)]
         listen: SocketAddr,
-        #[arg(long, default_value_t = 100)]
-        events: usize,
-        #[arg(long, default_value_t = 10)]
-        burst: usize,
     },
-    /// Runs one load scenario and prints its figures.
+    /// Runs one case against one subject.
     Load {
+        /// The subject.
         #[arg(long)]
         address: SocketAddr,
-        #[arg(long, default_value_t = 16)]
-        connections: usize,
+        /// The case's name.
+        #[arg(long)]
+        case: String,
+        /// Seconds that count, after half a second of warming up.
         #[arg(long, default_value_t = 3.0)]
         seconds: f64,
-        #[arg(long)]
-        stream: bool,
     },
 }
 
-fn main() -> std::io::Result<()> {
-    let command = Command::parse();
-    let runtime = tokio::runtime::LocalRuntime::new()?;
-    runtime.block_on(async {
-        match command {
-            Command::Upstream { listen, events, burst } => {
-                let listener = tokio::net::TcpListener::bind(listen).await?;
-                upstream::serve(listener, upstream::StreamShape { events, burst }).await
-            }
-            Command::Load { address, connections, seconds, stream } => {
-                let body = format!(
-                    r#"{{"model":"bench/gpt-bench","stream":{stream},"stream_options":{{"include_usage":true}},"messages":[{{"role":"system","content":"You are a helpful assistant."}},{{"role":"user","content":"Say something about a fox and a dog."}}]}}"#
-                );
-                let request = format!(
-                    "POST /v1/chat/completions HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer tg-bench-0123456789abcdef\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
-                    body.len()
-                );
-                let load = load::Load {
-                    address,
-                    connections,
-                    warm_up: Duration::from_millis(500),
-                    measure: Duration::from_secs_f64(seconds),
-                    request: Rc::from(request.into_bytes()),
-                };
-                let report = load::run(&load).await;
-                println!(
-                    "rps={:.0} p50_us={} p99_us={} failures={}",
-                    report.requests_per_second(),
-                    report.percentile(0.5),
-                    report.percentile(0.99),
-                    report.failures
-                );
-                Ok(())
-            }
+/// How long to measure.
+#[derive(clap::Args, Clone, Copy)]
+struct Extent {
+    /// How often each case is run against each subject.
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+    /// Seconds for each of these.
+    #[arg(long, default_value_t = 2.0)]
+    seconds: f64,
+}
+
+type Failure = Box<dyn std::error::Error>;
+
+fn main() -> Result<(), Failure> {
+    match Command::parse() {
+        Command::Passthrough(extent) => passthrough::run(extent),
+        Command::Edge(extent) => edge::run(extent),
+        Command::Upstream { listen } => tokio::runtime::LocalRuntime::new()?.block_on(async {
+            let listener = tokio::net::TcpListener::bind(listen).await?;
+            Ok(upstream::serve(listener, upstream::StreamShape::default()).await?)
+        }),
+        Command::Load { address, case, seconds } => {
+            let case = cases::by_name(&case).ok_or("there is no such case")?;
+            let load = load::Load {
+                address,
+                connections: case.connections,
+                warm_up: Duration::from_millis(500),
+                measure: Duration::from_secs_f64(seconds),
+                request: case.request(address),
+            };
+            let report = tokio::runtime::LocalRuntime::new()?.block_on(load::run(&load));
+            println!("{report}");
+            Ok(())
         }
-    })
+    }
 }

@@ -15,6 +15,12 @@ pub struct StreamShape {
     pub burst: usize,
 }
 
+impl Default for StreamShape {
+    fn default() -> Self {
+        Self { events: 100, burst: 10 }
+    }
+}
+
 /// Serves for ever on `listener`, on the current thread.
 pub async fn serve(listener: TcpListener, shape: StreamShape) -> std::io::Result<()> {
     let answers = Rc::new(Answers::new(shape));

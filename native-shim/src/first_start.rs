@@ -4,10 +4,11 @@ use std::net::SocketAddr;
 
 use serde_json::{Value, json};
 use tollgate::app::ADMIN_TOKEN_VARIABLE;
-use tollgate::app::document::apply::Stored;
+use tollgate::app::document::stored::Stored;
 use tollgate::app::identity::{ADMIN_TOKEN_PREFIX, new_secret, store_admin_token};
 use tollgate::app::operations::configuration::{ImportOptions, configuration_import};
 use tollgate::platform::database::Intent;
+use tollgate::store::admin_token;
 
 use crate::cli::Failure;
 use crate::instance::Parts;
@@ -19,30 +20,29 @@ const VENDORS: [(&str, &str, &str); 3] = [
     ("gemini", "gemini", "GEMINI_API_KEY"),
 ];
 
-/// On an instance that nobody has configured yet: makes the admin token, a gateway key, the echo provider and a provider
-/// for each vendor whose key is in the environment, and prints how to go on. On any other it does nothing.
+/// On an instance that nobody has configured yet: makes a gateway key, the echo provider and a provider for each vendor whose
+/// key is in the environment. On one that has no admin token, it makes one. What it made it prints, and how to go on; on any
+/// other instance it does nothing.
 pub async fn greet(parts: &Parts, address: SocketAddr) -> Result<(), Failure> {
     let scope = &parts.scope;
     let rows = scope.database.batch(Intent::Read, Stored::read()).await?;
-    if Stored::decode(&rows).0.revision > 0 {
+    let token = make_admin_token(parts).await?;
+    if Stored::decode(&rows).revision > 0 {
+        if let Some(token) = token {
+            println!("The admin token is {token}\nKeep it, it is not shown again.\n");
+        }
         return Ok(());
     }
     let report = configuration_import(&parts.gateway, scope, first_document(), ImportOptions::default())
         .await
         .map_err(|error| format!("the first configuration could not be written: {error:?}"))?;
-    let admin_token = if scope.variables.get(ADMIN_TOKEN_VARIABLE).is_some_and(|token| !token.is_empty()) {
-        format!("(the one in {ADMIN_TOKEN_VARIABLE})")
-    } else {
-        let token = new_secret(ADMIN_TOKEN_PREFIX, scope);
-        scope.database.batch(Intent::Write, vec![store_admin_token(&parts.gateway, scope, &token)]).await?;
-        token
-    };
+    let token = token.unwrap_or_else(|| format!("(the one in {ADMIN_TOKEN_VARIABLE})"));
     let key = report.keys.first().map(|key| key.key.as_str()).unwrap_or_default();
     let providers: Vec<&str> =
         report.changes.iter().filter(|change| change.kind == "provider").map(|change| change.name.as_str()).collect();
     println!(
         "This is the first start. Keep these two, they are not shown again:\n\n  \
-         admin token   {admin_token}\n  \
+         admin token   {token}\n  \
          gateway key   {key}\n\n\
          Providers: {}. Try it:\n\n  \
          curl http://{address}/v1/chat/completions \\\n    \
@@ -51,6 +51,19 @@ pub async fn greet(parts: &Parts, address: SocketAddr) -> Result<(), Failure> {
         providers.join(", ")
     );
     Ok(())
+}
+
+/// Makes an admin token, unless there is one in the environment or in the database.
+async fn make_admin_token(parts: &Parts) -> Result<Option<String>, Failure> {
+    let scope = &parts.scope;
+    let in_environment = scope.variables.get(ADMIN_TOKEN_VARIABLE).is_some_and(|token| !token.is_empty());
+    let stored = scope.database.batch(Intent::Read, vec![admin_token::any()]).await?;
+    if in_environment || stored.first().is_some_and(|rows| !rows.0.is_empty()) {
+        return Ok(None);
+    }
+    let token = new_secret(ADMIN_TOKEN_PREFIX, scope);
+    scope.database.batch(Intent::Write, vec![store_admin_token(&parts.gateway, scope, &token)]).await?;
+    Ok(Some(token))
 }
 
 fn first_document() -> Value {

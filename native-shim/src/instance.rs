@@ -131,7 +131,9 @@ fn run(shared: &Shared) -> Result<(), Failure> {
         .threads
         .map_or_else(|| std::thread::available_parallelism().map_or(1, |cores| cores.get()), |threads| threads.get());
     // All isolates listen on one port; the system spreads the connections. The first one finds out which port that is.
-    let first = listen(SocketAddr::new(options.host, options.port))?;
+    let wanted = SocketAddr::new(options.host, options.port);
+    check_unused(wanted)?;
+    let first = listen(wanted)?;
     let address = first.local_addr()?;
     let mut listeners = vec![first];
     for _ in 1..threads {
@@ -163,6 +165,15 @@ fn run(shared: &Shared) -> Result<(), Failure> {
             Err(_) => return Err("an isolate ended badly; the log tells why".into()),
         }
     }
+    Ok(())
+}
+
+/// Makes sure that no other process listens there. One that shares its port, as we do, would let us in silently.
+fn check_unused(address: SocketAddr) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| format!("cannot listen on {address}: {error}");
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP)).map_err(failed)?;
+    socket.set_reuse_address(true).map_err(failed)?;
+    socket.bind(&address.into()).map_err(failed)?;
     Ok(())
 }
 

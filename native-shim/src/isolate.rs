@@ -1,15 +1,17 @@
 //! A thread with a core of its own: it accepts connections and serves them until it is told to stop.
 
+use std::cell::RefCell;
 use std::net::TcpListener;
 use std::rc::Rc;
 use std::time::Duration;
 
+use futures_util::future::OptionFuture;
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::sync::watch;
 
 use crate::cli::Failure;
 use crate::instance::{Parts, Shared};
-use crate::server::Server;
+use crate::server::{OpenConnections, Server};
 
 /// How often an isolate looks for news and closes idle connections when no request makes it.
 const POLL_INTERVAL: Duration = Duration::from_secs(30);
@@ -37,12 +39,13 @@ pub fn run(shared: &Shared, listener: TcpListener, stopped: watch::Receiver<bool
             }
         });
         let server = Server::new(gateway, scope, &shared.options);
-        let open = GracefulShutdown::new();
+        let open: OpenConnections = Rc::new(RefCell::new(Some(GracefulShutdown::new())));
         accept(&server, &listener, &open, stopped).await;
         drop(listener);
         poll.abort();
         let limit = Duration::from_secs(shared.options.shutdown_timeout_seconds);
-        if tokio::time::timeout(limit, open.shutdown()).await.is_err() {
+        let finished = open.take().map(GracefulShutdown::shutdown);
+        if tokio::time::timeout(limit, OptionFuture::from(finished)).await.is_err() {
             tracing::warn!("answers were still under way at the end and are cut off");
         }
         // What is dropped with the runtime would settle too late, so connections that are left are dropped first.
@@ -55,7 +58,7 @@ pub fn run(shared: &Shared, listener: TcpListener, stopped: watch::Receiver<bool
 async fn accept(
     server: &Server,
     listener: &tokio::net::TcpListener,
-    open: &GracefulShutdown,
+    open: &OpenConnections,
     mut stopped: watch::Receiver<bool>,
 ) {
     loop {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use tollgate::app::document::Document;
-use tollgate::app::document::apply::Action;
+use tollgate::app::document::plan::Action;
 use tollgate::app::error::AppError;
 use tollgate::app::operations::configuration::{
     ImportOptions, ImportReport, configuration_export, configuration_import,

@@ -12,9 +12,9 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
+use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
@@ -27,16 +27,21 @@ use tollgate::platform::body::{Body, BodyError, ByteStream};
 use crate::cli::Options;
 use crate::local::LocalExecutor;
 
-/// Most bytes of a request's head.
-const MAX_HEAD_BYTES: usize = 64 * 1024;
+/// Where hyper stops reading a head, roughly: it may read as much again in one go. The core counts exactly.
+const HEAD_BUFFER_BYTES: usize = 64 * 1024;
 /// Most streams on one HTTP/2 connection.
 const MAX_CONCURRENT_STREAMS: u32 = 256;
+
+/// The connections that may finish what they are at; nothing when it is time to end.
+pub type OpenConnections = Rc<RefCell<Option<GracefulShutdown>>>;
 
 /// Serves the connections of one isolate.
 pub struct Server {
     gateway: Rc<Gateway>,
     scope: Rc<Scope>,
-    protocol: auto::Builder<LocalExecutor>,
+    http1: http1::Builder,
+    http2: http2::Builder<LocalExecutor>,
+    header_timeout: Duration,
     body_timeout: Duration,
     connections: RefCell<JoinSet<()>>,
 }
@@ -44,25 +49,22 @@ pub struct Server {
 impl Server {
     /// A server without connections yet.
     pub fn new(gateway: Rc<Gateway>, scope: Rc<Scope>, options: &Options) -> Self {
-        let mut protocol = auto::Builder::new(LocalExecutor);
-        protocol
-            .http1()
-            .timer(TokioTimer::new())
-            .header_read_timeout(Duration::from_secs(options.header_timeout_seconds))
-            .max_buf_size(MAX_HEAD_BYTES);
-        protocol
-            .http2()
+        let header_timeout = Duration::from_secs(options.header_timeout_seconds);
+        let mut http1 = http1::Builder::new();
+        http1.timer(TokioTimer::new()).header_read_timeout(header_timeout).max_buf_size(HEAD_BUFFER_BYTES);
+        let mut http2 = http2::Builder::new(LocalExecutor);
+        http2
             .timer(TokioTimer::new())
             .max_concurrent_streams(MAX_CONCURRENT_STREAMS)
-            .max_header_list_size(MAX_HEAD_BYTES as u32)
-            .keep_alive_interval(Duration::from_secs(options.header_timeout_seconds))
-            .keep_alive_timeout(Duration::from_secs(options.header_timeout_seconds));
+            .max_header_list_size(HEAD_BUFFER_BYTES as u32)
+            .keep_alive_interval(header_timeout)
+            .keep_alive_timeout(header_timeout);
         let body_timeout = Duration::from_secs(options.body_timeout_seconds);
-        Self { gateway, scope, protocol, body_timeout, connections: RefCell::default() }
+        Self { gateway, scope, http1, http2, header_timeout, body_timeout, connections: RefCell::default() }
     }
 
     /// Serves one connection to its end, beside all others.
-    pub fn serve(&self, stream: TcpStream, open: &GracefulShutdown) {
+    pub fn serve(&self, stream: TcpStream, open: &OpenConnections) {
         // Without it the system holds small writes back, which delays each event of a fast stream.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "a connection was gone at once");
@@ -70,12 +72,21 @@ impl Server {
         }
         let (gateway, scope, body_timeout) = (self.gateway.clone(), self.scope.clone(), self.body_timeout);
         let service = service_fn(move |request| answer(gateway.clone(), scope.clone(), request, body_timeout));
-        let connection = open.watch(self.protocol.serve_connection(TokioIo::new(stream), service).into_owned());
+        let (http1, http2, open) = (self.http1.clone(), self.http2.clone(), open.clone());
+        let limit = self.header_timeout;
         let mut connections = self.connections.borrow_mut();
         while connections.try_join_next().is_some() {}
         connections.spawn_local(async move {
-            if let Err(error) = connection.await {
-                tracing::debug!(error, "a connection ended early");
+            let Ok(Some(version)) = tokio::time::timeout(limit, version_of(&stream)).await else { return };
+            // A connection on which nothing was said does not hold the end.
+            let Some(open) = open.borrow().as_ref().map(GracefulShutdown::watcher) else { return };
+            let stream = TokioIo::new(stream);
+            let result = match version {
+                Version::Http1 => open.watch(http1.serve_connection(stream, service)).await,
+                Version::Http2 => open.watch(http2.serve_connection(stream, service)).await,
+            };
+            if let Err(error) = result {
+                tracing::debug!(%error, "a connection ended early");
             }
         });
     }
@@ -84,6 +95,35 @@ impl Server {
     pub async fn drop_connections(&self) {
         let mut connections = self.connections.take();
         connections.shutdown().await;
+    }
+}
+
+enum Version {
+    Http1,
+    Http2,
+}
+
+/// What the client begins to speak, looked at without taking it; `None` when it goes away.
+///
+/// Clients that know that we understand HTTP/2 without TLS begin with its preface; no method of HTTP/1.1 begins like it.
+async fn version_of(stream: &TcpStream) -> Option<Version> {
+    const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+    const PAUSE: Duration = Duration::from_millis(5);
+    let mut seen = [0; PREFACE.len()];
+    loop {
+        let count = stream.peek(&mut seen).await.ok()?;
+        let begin = seen.get(..count)?;
+        if begin.is_empty() {
+            return None;
+        }
+        if !PREFACE.starts_with(begin) {
+            return Some(Version::Http1);
+        }
+        if begin.len() == PREFACE.len() {
+            return Some(Version::Http2);
+        }
+        // What was looked at stays there and would be ready at once; the rest comes in its own time.
+        tokio::time::sleep(PAUSE).await;
     }
 }
 
@@ -103,7 +143,7 @@ async fn answer(
     let response = tollgate::http::handle(&gateway, &scope, request).await;
     Ok(response.map(|body| match body {
         Body::Whole(bytes) => OutgoingBody::Whole(bytes),
-        Body::Stream(stream) => OutgoingBody::Stream(stream),
+        Body::Stream(stream) => OutgoingBody::Stream { stream, broken: None },
     }))
 }
 
@@ -147,7 +187,11 @@ impl ByteStream for IncomingBody {
 /// A response's body.
 enum OutgoingBody {
     Whole(Bytes),
-    Stream(Box<dyn ByteStream>),
+    Stream {
+        stream: Box<dyn ByteStream>,
+        /// A break that is told with the next poll.
+        broken: Option<BodyError>,
+    },
 }
 
 impl http_body::Body for OutgoingBody {
@@ -158,7 +202,21 @@ impl http_body::Body for OutgoingBody {
         match self.get_mut() {
             Self::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
             Self::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
-            Self::Stream(stream) => stream.poll_next(context).map(|piece| piece.map(|piece| piece.map(Frame::data))),
+            Self::Stream { stream, broken } => {
+                if let Some(error) = broken.take() {
+                    return Poll::Ready(Some(Err(error)));
+                }
+                match stream.poll_next(context) {
+                    // hyper drops a connection at once when its body fails. Told one poll later, it has written what came
+                    // before, which may be all that the client wanted.
+                    Poll::Ready(Some(Err(error))) => {
+                        *broken = Some(error);
+                        context.waker().wake_by_ref();
+                        Poll::Pending
+                    }
+                    polled => polled.map(|piece| piece.map(|piece| piece.map(Frame::data))),
+                }
+            }
         }
     }
 
@@ -169,7 +227,7 @@ impl http_body::Body for OutgoingBody {
     fn size_hint(&self) -> SizeHint {
         match self {
             Self::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            Self::Stream(stream) => stream.length().map(SizeHint::with_exact).unwrap_or_default(),
+            Self::Stream { stream, .. } => stream.length().map(SizeHint::with_exact).unwrap_or_default(),
         }
     }
 }

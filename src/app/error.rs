@@ -19,6 +19,8 @@ pub enum AppError {
     NoSuchPath(String),
     /// Caller: the path is right, the method is not; the right ones.
     NoSuchMethod(String),
+    /// Caller: the head of the request is too long.
+    HeadTooLarge,
     /// Caller: the body could not be read.
     Body(BodyError),
     /// Caller: the body has a coding that is not understood.

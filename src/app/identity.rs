@@ -13,9 +13,11 @@ use super::error::AppError;
 use crate::engine::snapshot::Snapshot;
 use crate::platform::Scope;
 use crate::platform::clock::Timestamp;
-use crate::platform::database::{Intent, Rows, Statement};
+use crate::platform::database::{DatabaseError, Intent, Rows, Statement};
+use crate::sdk::ExtraRead;
 use crate::store::admin_token;
 use crate::store::api_key::{self, ApiKeyRow};
+use crate::store::revision;
 use crate::store::vault::Digest;
 
 /// How gateway keys begin.
@@ -57,8 +59,12 @@ impl KeyCache {
         (cached.identity_revision == identity_revision).then(|| cached.keys.get(digest).cloned()).flatten()
     }
 
+    /// Remembers a key as it was at `identity_revision`. What is older than the rest is not worth remembering.
     fn put(&self, digest: Digest, key: &Rc<ApiKey>, identity_revision: i64) {
         let mut cached = self.0.borrow_mut();
+        if identity_revision < cached.identity_revision {
+            return;
+        }
         if cached.identity_revision != identity_revision || cached.keys.len() >= MAX_CACHED_KEYS {
             cached.keys.clear();
             cached.identity_revision = identity_revision;
@@ -75,29 +81,24 @@ impl Gateway {
         scope: &Scope,
         presented: Option<&str>,
     ) -> Result<(Rc<ApiKey>, Rc<Snapshot>), AppError> {
-        let presented = presented.ok_or(AppError::Unauthenticated)?;
+        // What does not look like one of our keys is not worth a question to the database.
+        let presented =
+            presented.filter(|presented| presented.starts_with(KEY_PREFIX)).ok_or(AppError::Unauthenticated)?;
         let digest = self.handle.vault().digest(presented);
-        let revision = self.handle.snapshot().map(|snapshot| snapshot.revisions.identity);
-        let cached = revision.and_then(|revision| self.keys.get(&digest, revision));
+        let known_revision = self.handle.snapshot().map(|snapshot| snapshot.revisions.identity);
+        let cached = known_revision.and_then(|revision| self.keys.get(&digest, revision));
         let extra = match &cached {
             Some(_) => vec![],
             None => vec![api_key::by_digest(&digest.to_text())],
         };
         let ticked = self.handle.tick(scope, extra).await?;
-        let identity_revision = ticked.snapshot.revisions.identity;
-        let key = match (cached, ticked.rows) {
-            (Some(key), _) if revision == Some(identity_revision) => key,
-            // The identities have changed since the key was remembered; this time it was not read along.
-            (Some(_), _) => {
-                let rows = scope.database.batch(Intent::Read, vec![api_key::by_digest(&digest.to_text())]).await?;
-                self.remember(digest, rows.first(), identity_revision)?
-            }
-            (None, Some(rows)) => self.remember(digest, rows.first(), identity_revision)?,
+        let key = match (cached, ticked.read) {
+            (Some(key), _) if known_revision == Some(ticked.snapshot.revisions.identity) => key,
+            // The identities have changed since the key was remembered, and it was not read along this time.
+            (Some(_), _) => self.look_up(scope, digest).await?,
+            (None, Some(read)) => self.remember(digest, &read)?,
             (None, None) => {
-                return Err(AppError::Database(crate::platform::database::DatabaseError {
-                    kind: crate::platform::database::DatabaseErrorKind::Unavailable,
-                    message: "the key could not be looked up".to_owned(),
-                }));
+                return Err(AppError::Database(DatabaseError::unavailable("the key could not be looked up")));
             }
         };
         if key.expires_at.is_some_and(|end| end <= scope.clock.now()) {
@@ -106,10 +107,21 @@ impl Gateway {
         Ok((key, ticked.snapshot))
     }
 
-    fn remember(&self, digest: Digest, rows: Option<&Rows>, identity_revision: i64) -> Result<Rc<ApiKey>, AppError> {
-        let row = found(digest, rows).ok_or(AppError::Unauthenticated)?;
+    async fn look_up(&self, scope: &Scope, digest: Digest) -> Result<Rc<ApiKey>, AppError> {
+        let statements = vec![revision::read(), api_key::by_digest(&digest.to_text())];
+        let mut rows = scope.database.batch(Intent::Read, statements).await?;
+        let found = rows.split_off(1.min(rows.len()));
+        let row = rows.first().and_then(|rows| rows.0.first());
+        let revisions = row.and_then(|row| revision::decode(row).ok()).unwrap_or_default();
+        self.remember(digest, &ExtraRead { revisions, rows: found })
+    }
+
+    /// Takes the key from what was read, and remembers it for the revision at which that was, no newer one: it may have been
+    /// revoked since.
+    fn remember(&self, digest: Digest, read: &ExtraRead) -> Result<Rc<ApiKey>, AppError> {
+        let row = found(digest, read.rows.first()).ok_or(AppError::Unauthenticated)?;
         let key = Rc::new(ApiKey { id: row.id, name: row.name, expires_at: row.expires_at });
-        self.keys.put(digest, &key, identity_revision);
+        self.keys.put(digest, &key, read.revisions.identity);
         Ok(key)
     }
 
@@ -118,8 +130,8 @@ impl Gateway {
         let presented = presented.ok_or(AppError::AdminUnauthenticated)?;
         let digest = self.handle.vault().digest(presented);
         let ticked = self.handle.tick(scope, vec![admin_token::by_digest(&digest.to_text())]).await?;
-        let stored = ticked.rows.and_then(|rows| {
-            let row = rows.first()?.0.first()?.text(0).ok()?.clone();
+        let stored = ticked.read.and_then(|read| {
+            let row = read.rows.first()?.0.first()?.text(0).ok()?.clone();
             Digest::from_text(&row)
         });
         if self.admin_token == Some(digest) || stored == Some(digest) {

@@ -3,16 +3,14 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use http::StatusCode;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue};
 
 use super::error::EngineError;
 use crate::platform::body::Body;
 use crate::protocol::dialect::Dialect;
-use crate::protocol::error::Failure;
+use crate::protocol::error::{self, Failure};
 use crate::protocol::headers;
-use crate::protocol::json::Object;
 
 /// Longest body of an upstream's error that is read.
 pub const MAX_ERROR_BYTES: usize = 64 * 1024;
@@ -40,8 +38,9 @@ pub fn may_succeed_elsewhere(status: StatusCode) -> bool {
 /// Turns an upstream's error answer into one for the client.
 ///
 /// What concerns the gateway's own account becomes an error of the gateway: the client's key is not at fault, and the text
-/// is about somebody else's account. Everything else keeps its status and its text, since clients act on it, if it is an
-/// error of the dialect; a web page or a fragment is replaced. Pieces of `secret` are taken out.
+/// is about somebody else's account. Everything else keeps its status and its text, since clients act on it: byte for byte if
+/// it is an error of the dialect, else in the dialect's envelope; a web page or a fragment is replaced. Pieces of `secret` are
+/// taken out.
 pub fn from_upstream_error(
     status: StatusCode,
     upstream_headers: &HeaderMap,
@@ -60,26 +59,21 @@ pub fn from_upstream_error(
     let mut headers = headers::to_client(upstream_headers);
     headers.remove(CONTENT_ENCODING);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let body = readable_error(body, secret).unwrap_or_else(|| {
+    let text = std::str::from_utf8(body).map(|text| redact(text, secret.unwrap_or_default())).unwrap_or_default();
+    let body = if error::is_envelope(dialect, &text) {
+        text.into()
+    } else {
         let failure = Failure {
             status,
             code: "upstream_error",
-            message: format!("the provider answered with status {} and no readable error", status.as_u16()),
+            message: error::message_in(status, &text).unwrap_or_else(|| {
+                format!("the provider answered with status {} and no readable error", status.as_u16())
+            }),
             retry_after: None,
         };
         failure.envelope(dialect, request_id)
-    });
+    };
     Ok(Answer { status, headers, body: Body::Whole(body), provider: provider.clone() })
-}
-
-/// The text of an error in one of the dialects' envelopes, without pieces of the secret. Gemini streams wrap theirs in an
-/// array.
-fn readable_error(body: &[u8], secret: Option<&str>) -> Option<Bytes> {
-    let text = std::str::from_utf8(body).ok()?;
-    let inner = text.trim();
-    let object = inner.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(inner);
-    Object::parse(object.as_bytes()).ok()?.member("error").ok()??;
-    Some(redact(text, secret.unwrap_or_default()).into())
 }
 
 /// Replaces every word that shares a piece with the secret, and the names of accounts.
@@ -126,14 +120,10 @@ mod tests {
 
     #[test]
     fn a_readable_error_keeps_its_bytes() {
-        for body in [
-            r#"{"type":"error", "error":{"type":"invalid_request_error","message":"messages: Unexpected role \"system\""}}"#,
-            r#"[{"error":{"code":429,"details":[{"retryDelay":"12.5s"}]}}]"#,
-        ] {
-            let answer = error(429, body).ok().unwrap();
-            assert_eq!(answer.status, 429);
-            assert_eq!(text(answer), body);
-        }
+        let body = r#"{"type":"error", "error":{"type":"invalid_request_error","message":"messages: Unexpected role \"system\""}}"#;
+        let answer = error(429, body).ok().unwrap();
+        assert_eq!(answer.status, 429);
+        assert_eq!(text(answer), body);
     }
 
     /// B40: the pool's credential is no fault of the client's.
@@ -146,8 +136,20 @@ mod tests {
     }
 
     #[test]
+    fn an_error_in_another_envelope_keeps_its_words() {
+        for body in
+            [r#"{"error":{"message":"too long","code":"x"}}"#, r#"{"error":"too long"}"#, r#"{"message":"too long"}"#]
+        {
+            let answer = text(error(400, body).ok().unwrap());
+            assert!(
+                answer.starts_with(r#"{"type":"error","error":{"type":"invalid_request_error","message":"too long""#)
+            );
+        }
+    }
+
+    #[test]
     fn what_is_not_an_error_of_the_dialect_is_replaced() {
-        for body in ["<html>", "", "{\"error\":", "[]", "{\"message\":\"x\"}"] {
+        for body in ["<html>", "", "{\"error\":", "[]", "{\"error\":{}}", "{\"error\":7}"] {
             let answer = text(error(500, body).ok().unwrap());
             assert!(answer.contains(r#""error""#) && answer.contains("status 500"), "{answer}");
             assert!(!answer.contains("html"));
@@ -159,13 +161,13 @@ mod tests {
     #[test]
     fn secrets_are_taken_out() {
         let body = format!(
-            r#"{{"error":{{"message":"key {SECRET} ({}…) of org-AbCdEf123456 is over its limit, see a.b/c-d"}}}}"#,
+            r#"{{"type":"error","error":{{"type":"api_error","message":"key {SECRET} ({}…) of org-AbCdEf123456 is over its limit, see a.b/c-d"}}}}"#,
             &SECRET[..12]
         );
         let answer = text(error(429, &body).ok().unwrap());
         assert_eq!(
             answer,
-            r#"{"error":{"message":"key [redacted] ([redacted]…) of [redacted] is over its limit, see a.b/c-d"}}"#
+            r#"{"type":"error","error":{"type":"api_error","message":"key [redacted] ([redacted]…) of [redacted] is over its limit, see a.b/c-d"}}"#
         );
     }
 }

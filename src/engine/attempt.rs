@@ -13,11 +13,15 @@ use super::snapshot::Credential;
 use super::stream::{Metered, WithoutUsageChunk};
 use crate::channel::{Call, ChannelError, Dispatch};
 use crate::platform::Scope;
-use crate::platform::fetch::UpstreamResponse;
+use crate::platform::body::{Body, BodyError};
+use crate::platform::fetch::{FetchErrorKind, UpstreamResponse};
 use crate::protocol::headers;
 use crate::protocol::operation::Operation;
 use crate::protocol::request::ClientRequest;
 use crate::store::vault::Vault;
+
+/// Answers up to this size are read before they are passed on.
+const MAX_AHEAD_BYTES: usize = 4 * 1024 * 1024;
 
 /// What a client sent, as far as an upstream may see it.
 pub struct ClientCall {
@@ -149,7 +153,7 @@ impl Run<'_> {
             Dispatch::Upstream(request) => self.scope.fetch.fetch(request).await,
         };
         match fetched {
-            Ok(response) if response.status.is_success() => Next::Respond(response),
+            Ok(response) if response.status.is_success() => self.first_bytes(target, response).await,
             Ok(response) => self.error_answer(target, response, secret).await,
             Err(error) => {
                 tracing::warn!(provider = &*provider.name, %error, "an upstream did not answer");
@@ -158,6 +162,22 @@ impl Run<'_> {
                 Next::TryOn(Err(error))
             }
         }
+    }
+
+    /// Waits for the first bytes of a stream, or for a whole answer of ordinary size. Until then nothing has reached the
+    /// client, and an answer that breaks is no answer.
+    async fn first_bytes(&mut self, target: &Target, response: UpstreamResponse) -> Next {
+        let UpstreamResponse { status, headers, body } = response;
+        let events = is_event_stream(&headers);
+        let error = match body.read_ahead(if events { 1 } else { MAX_AHEAD_BYTES }).await {
+            Ok(Body::Whole(nothing)) if events && nothing.is_empty() => FetchErrorKind::Broken,
+            Ok(body) => return Next::Respond(UpstreamResponse { status, headers, body }),
+            Err(BodyError::Timeout) => FetchErrorKind::Timeout,
+            Err(BodyError::Broken(_) | BodyError::TooLarge { .. }) => FetchErrorKind::Broken,
+        };
+        tracing::warn!(provider = &*target.provider.name, "an upstream broke off before its answer began");
+        self.settlement.call_failed(status.as_u16(), "upstream_cut");
+        Next::TryOn(Err(EngineError::Unreachable(error)))
     }
 
     async fn error_answer(&mut self, target: &Target, response: UpstreamResponse, secret: Option<Arc<str>>) -> Next {

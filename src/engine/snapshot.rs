@@ -156,7 +156,10 @@ impl Routing {
                     by_id.insert(row.id, provider.clone());
                     providers.insert(row.name, provider);
                 }
-                Err(reason) => skipped.push(BadRow { table: "providers", row: row.name.to_string(), reason }),
+                Err(reason) => {
+                    let (id, row) = (Some(row.id), row.name.to_string());
+                    skipped.push(BadRow { table: "providers", row, id, reason });
+                }
             }
         }
         let mut members: HashMap<Arc<str>, Vec<Member>> = HashMap::new();

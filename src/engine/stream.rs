@@ -34,24 +34,24 @@ impl Observer for Metered {
         self.events
     }
 
-    fn end(self: Box<Self>, ending: Ending) -> Bytes {
+    fn end(self: Box<Self>, ending: Ending) -> Option<Bytes> {
         let Self { meter, dialect, events, settlement } = *self;
         let may_append = events && meter.at_border();
         let reading = meter.finish();
         let outcome = match (&ending, reading.outcome) {
             (_, Outcome::Failed) => "upstream_failed",
-            // A client that has read the end may leave without waiting for the connection to close.
-            (Ending::Complete | Ending::Abandoned, Outcome::Finished) => "ok",
+            // Once the end is said, it does not matter how the connection closes, nor whether the client waits for it.
+            (_, Outcome::Finished) => "ok",
             (Ending::Abandoned, Outcome::Unfinished) => "client_closed",
-            (Ending::Complete | Ending::Broken(_), _) => "upstream_cut",
+            (Ending::Complete | Ending::Broken(_), Outcome::Unfinished) => "upstream_cut",
         };
-        let epilogue = if outcome == "upstream_cut" && may_append && reading.outcome == Outcome::Unfinished {
-            cut_off().event(dialect, settlement.request_id())
-        } else {
-            Bytes::new()
+        let epilogue = match reading.outcome {
+            Outcome::Finished | Outcome::Failed => Some(Bytes::new()),
+            Outcome::Unfinished if may_append => Some(cut_off().event(dialect, settlement.request_id())),
+            Outcome::Unfinished => None,
         };
         settlement.answer_ended(outcome, &reading);
-        epilogue
+        epilogue.filter(|_| events)
     }
 }
 

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use http::StatusCode;
 use serde_json::json;
 
+use super::MAX_HEAD_BYTES;
 use crate::app::error::AppError;
 use crate::engine::error::EngineError;
 use crate::platform::body::BodyError;
@@ -30,6 +31,9 @@ pub(super) fn describe(error: &AppError, migration_hint: &str) -> Failure {
             format!("there is nothing at {path:?}; check the base URL of your client against the README")
         }
         AppError::NoSuchMethod(allowed) => format!("this path answers {allowed} only"),
+        AppError::HeadTooLarge => {
+            format!("the URL and the headers of the request are longer than {MAX_HEAD_BYTES} bytes in all")
+        }
         AppError::Body(BodyError::TooLarge { limit }) => {
             format!("the request body is longer than the {limit} bytes that this gateway accepts")
         }
@@ -70,6 +74,7 @@ fn status_and_code(error: &AppError) -> (StatusCode, &'static str) {
         AppError::AdminUnauthenticated => (StatusCode::UNAUTHORIZED, "invalid_admin_token"),
         AppError::NoSuchPath(_) => (StatusCode::NOT_FOUND, "no_such_path"),
         AppError::NoSuchMethod(_) => (StatusCode::METHOD_NOT_ALLOWED, "no_such_method"),
+        AppError::HeadTooLarge => (StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "head_too_large"),
         AppError::Body(BodyError::TooLarge { .. }) => (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large"),
         AppError::Body(BodyError::Timeout) => (StatusCode::REQUEST_TIMEOUT, "body_timeout"),
         AppError::Body(BodyError::Broken(_)) => (StatusCode::BAD_REQUEST, "body_broken"),

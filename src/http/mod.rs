@@ -28,6 +28,9 @@ use crate::store::id;
 use presented::Presented;
 use routes::{Access, Handler, Match};
 
+/// Most bytes that the URL and the headers of a request may have in all. A host may refuse long ones by itself.
+pub const MAX_HEAD_BYTES: usize = 64 * 1024;
+
 /// Answers one request. It never fails: what goes wrong is an answer too, in the client's dialect.
 pub async fn handle(gateway: &Gateway, scope: &Scope, request: Request<Body>) -> Response<Body> {
     let (parts, body) = request.into_parts();
@@ -57,6 +60,9 @@ struct Exchange<'a> {
 
 impl Exchange<'_> {
     async fn dispatch(&self, found: &Match<'_>, body: Body) -> Result<Response<Body>, AppError> {
+        if head_bytes(self.parts) > MAX_HEAD_BYTES {
+            return Err(AppError::HeadTooLarge);
+        }
         let (route, parameter) = match found {
             Match::Found { route, parameter } => (route, *parameter),
             Match::NoSuchMethod { allowed } => {
@@ -88,6 +94,18 @@ impl Exchange<'_> {
         }
     }
 
+    /// The dialect of a client on a path that several share, told by how its SDK sends the key, and by headers.
+    fn dialect_of_client(&self) -> Dialect {
+        let headers = &self.parts.headers;
+        if headers.contains_key(GOOGLE_API_KEY) || self.presented.key_in_query() {
+            Dialect::Gemini
+        } else if headers.contains_key(ANTHROPIC_VERSION) {
+            Dialect::Claude
+        } else {
+            Dialect::OpenAiChat
+        }
+    }
+
     fn error_response(&self, found: &Match<'_>, error: &AppError) -> Response<Body> {
         let failure = error::describe(error, self.gateway.options.migration_hint);
         if failure.status.is_server_error() {
@@ -101,7 +119,7 @@ impl Exchange<'_> {
         let body = if is_admin {
             error::admin_envelope(&failure, error)
         } else {
-            failure.envelope(dialect.unwrap_or_else(|| dialect_of(&self.parts.headers)), self.request_id)
+            failure.envelope(dialect.unwrap_or_else(|| self.dialect_of_client()), self.request_id)
         };
         let mut response = json_bytes(failure.status, body);
         if let Some(seconds) = failure.retry_after {
@@ -116,15 +134,9 @@ impl Exchange<'_> {
     }
 }
 
-/// The dialect of a client on a path that several share, told by the headers that its SDK sends.
-fn dialect_of(headers: &HeaderMap) -> Dialect {
-    if headers.contains_key(GOOGLE_API_KEY) {
-        Dialect::Gemini
-    } else if headers.contains_key(ANTHROPIC_VERSION) {
-        Dialect::Claude
-    } else {
-        Dialect::OpenAiChat
-    }
+fn head_bytes(parts: &Parts) -> usize {
+    let headers = parts.headers.iter().map(|(name, value)| name.as_str().len() + value.len());
+    headers.sum::<usize>() + parts.uri.path().len() + parts.uri.query().map_or(0, str::len)
 }
 
 /// What clients and load balancers ask before they trust an address. It touches nothing.

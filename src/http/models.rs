@@ -3,7 +3,7 @@
 use http::Response;
 
 use super::routes::Handler;
-use super::{Exchange, dialect_of, json};
+use super::{Exchange, json};
 use crate::app::error::AppError;
 use crate::app::operations::model::{model_get, model_list};
 use crate::platform::body::Body;
@@ -19,9 +19,7 @@ impl Exchange<'_> {
         let (Handler::ModelList(dialect) | Handler::ModelGet(dialect)) = handler else {
             return Err(AppError::NoSuchPath(self.parts.uri.path().to_owned()));
         };
-        // Gemini's clients may also bring their key in the query.
-        let by_query = self.parts.uri.query().is_some_and(|query| query.contains("key=")).then_some(Dialect::Gemini);
-        let dialect = dialect.or(by_query).unwrap_or_else(|| dialect_of(&self.parts.headers));
+        let dialect = dialect.unwrap_or_else(|| self.dialect_of_client());
         if let Handler::ModelGet(_) = handler {
             let unknown = |name: &str| AppError::Resolve(ResolveError::UnknownModel(name.to_owned()));
             let name = decode_model(parameter).ok_or_else(|| unknown(parameter))?;

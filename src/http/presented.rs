@@ -11,6 +11,8 @@ use crate::protocol::headers::{API_KEY, GOOGLE_API_KEY};
 #[derive(Debug, Default)]
 pub(super) struct Presented {
     credential: Option<String>,
+    /// Whether the query holds a key, as only Gemini's clients send it.
+    key_in_query: bool,
     /// The query as it may go on: without a key.
     query: Option<String>,
 }
@@ -30,7 +32,7 @@ impl Presented {
         let ours = candidates()
             .find(|candidate| candidate.starts_with(KEY_PREFIX) || candidate.starts_with(ADMIN_TOKEN_PREFIX));
         let credential = ours.or_else(|| candidates().next()).map(str::to_owned);
-        Self { credential, query }
+        Self { credential, key_in_query: key.is_some(), query }
     }
 
     /// The credential.
@@ -41,6 +43,11 @@ impl Presented {
     /// Whether the credential looks like an admin token.
     pub(super) fn is_admin_token(&self) -> bool {
         self.credential().is_some_and(|credential| credential.starts_with(ADMIN_TOKEN_PREFIX))
+    }
+
+    /// Whether the query holds a key, as only Gemini's clients send it.
+    pub(super) fn key_in_query(&self) -> bool {
+        self.key_in_query
     }
 
     /// The query without a key, if anything is left of it.

@@ -5,6 +5,7 @@
 //! hangs an [`Observer`] on the stream and lets the host decide how to feed it.
 
 use std::any::Any;
+use std::collections::VecDeque;
 use std::fmt;
 use std::task::{Context, Poll};
 
@@ -40,6 +41,15 @@ impl Body {
         }
     }
 
+    /// Reads until at least `bytes` bytes are there, or all there are, before anything is passed on: as long as nothing was, an
+    /// answer that breaks can still be asked for elsewhere.
+    pub async fn read_ahead(self, bytes: usize) -> Result<Self, BodyError> {
+        match self {
+            Self::Whole(_) => Ok(self),
+            Self::Stream(stream) => stream.read_ahead(bytes).await,
+        }
+    }
+
     /// Shows every chunk to `observer` on the way; it learns of the end exactly once, whatever way the body ends.
     pub fn observe(self, mut observer: Box<dyn Observer>) -> Self {
         match self {
@@ -47,8 +57,10 @@ impl Body {
                 if !bytes.is_empty() {
                     observer.chunk(&bytes);
                 }
-                let epilogue = observer.end(Ending::Complete);
-                Self::Whole(if epilogue.is_empty() { bytes } else { [bytes, epilogue].concat().into() })
+                match observer.end(Ending::Complete) {
+                    Some(epilogue) if !epilogue.is_empty() => Self::Whole([bytes, epilogue].concat().into()),
+                    _ => Self::Whole(bytes),
+                }
             }
             Self::Stream(stream) => Self::Stream(stream.observe(observer)),
         }
@@ -84,9 +96,9 @@ pub trait Observer {
     /// Whether it may have something to say at the end; the length of the body is then not known beforehand.
     fn may_append(&self) -> bool;
 
-    /// Learns how the body ended, and returns what has yet to be said to the reader, usually nothing. With an epilogue a
-    /// broken body ends properly after it; without one, the reader sees it break.
-    fn end(self: Box<Self>, ending: Ending) -> Bytes;
+    /// Learns how the body ended, and decides what the reader learns of it: with `None` the body ends for him as it did, with
+    /// an epilogue it ends properly after that, which may be empty.
+    fn end(self: Box<Self>, ending: Ending) -> Option<Bytes>;
 }
 
 /// How a body ended.
@@ -121,6 +133,9 @@ pub trait ByteStream: Unpin + 'static {
 
     /// See [`Body::collect`].
     fn collect(self: Box<Self>, limit: usize) -> LocalBoxFuture<'static, Result<Bytes, BodyError>>;
+
+    /// See [`Body::read_ahead`].
+    fn read_ahead(self: Box<Self>, bytes: usize) -> LocalBoxFuture<'static, Result<Body, BodyError>>;
 
     /// See [`Body::observe`].
     fn observe(self: Box<Self>, observer: Box<dyn Observer>) -> Box<dyn ByteStream>;
@@ -160,6 +175,28 @@ pub mod plain {
         })
     }
 
+    /// Reads at least `bytes` bytes of `stream` and puts them before the rest.
+    pub fn read_ahead(
+        mut stream: Box<dyn ByteStream>,
+        bytes: usize,
+    ) -> LocalBoxFuture<'static, Result<Body, BodyError>> {
+        Box::pin(async move {
+            let mut pieces = VecDeque::new();
+            let mut length = 0;
+            while length < bytes {
+                match next(&mut *stream).await {
+                    Some(piece) => {
+                        let piece = piece?;
+                        length += piece.len();
+                        pieces.push_back(piece);
+                    }
+                    None => return Ok(Body::Whole(join(pieces))),
+                }
+            }
+            Ok(Body::Stream(Box::new(ReadAhead { pieces, stream })))
+        })
+    }
+
     /// Shows each chunk of `stream` to `observer` as it is pulled.
     pub fn observe(stream: Box<dyn ByteStream>, observer: Box<dyn Observer>) -> Box<dyn ByteStream> {
         Box::new(Observed { stream, observer: Some(observer) })
@@ -168,6 +205,13 @@ pub mod plain {
     /// Lets `editor` change each chunk of `stream` as it is pulled.
     pub fn edit(stream: Box<dyn ByteStream>, editor: Box<dyn Editor>) -> Box<dyn ByteStream> {
         Box::new(Edited { stream, editor: Some(editor) })
+    }
+
+    fn join(mut pieces: VecDeque<Bytes>) -> Bytes {
+        match pieces.len() {
+            0 | 1 => pieces.pop_front().unwrap_or_default(),
+            _ => pieces.make_contiguous().concat().into(),
+        }
     }
 
     async fn next(stream: &mut dyn ByteStream) -> Option<Result<Bytes, BodyError>> {
@@ -184,6 +228,16 @@ macro_rules! plain_byte_stream {
             limit: usize,
         ) -> futures_util::future::LocalBoxFuture<'static, Result<bytes::Bytes, $crate::platform::body::BodyError>> {
             $crate::platform::body::plain::collect(self, limit)
+        }
+
+        fn read_ahead(
+            self: Box<Self>,
+            bytes: usize,
+        ) -> futures_util::future::LocalBoxFuture<
+            'static,
+            Result<$crate::platform::body::Body, $crate::platform::body::BodyError>,
+        > {
+            $crate::platform::body::plain::read_ahead(self, bytes)
         }
 
         fn observe(
@@ -212,8 +266,8 @@ struct Observed {
 }
 
 impl Observed {
-    fn end(&mut self, ending: Ending) -> Bytes {
-        self.observer.take().map(|observer| observer.end(ending)).unwrap_or_default()
+    fn end(&mut self, ending: Ending) -> Option<Bytes> {
+        self.observer.take().and_then(|observer| observer.end(ending))
     }
 }
 
@@ -228,7 +282,10 @@ impl ByteStream for Observed {
             Some(Err(error)) => (self.end(Ending::Broken(error.clone())), Some(error)),
             None => (self.end(Ending::Complete), None),
         };
-        Poll::Ready(if epilogue.is_empty() { error.map(Err) } else { Some(Ok(epilogue)) })
+        Poll::Ready(match epilogue {
+            None => error.map(Err),
+            Some(epilogue) => (!epilogue.is_empty()).then_some(Ok(epilogue)),
+        })
     }
 
     fn length(&self) -> Option<u64> {
@@ -242,6 +299,27 @@ impl Drop for Observed {
     fn drop(&mut self) {
         self.end(Ending::Abandoned);
     }
+}
+
+struct ReadAhead {
+    pieces: VecDeque<Bytes>,
+    stream: Box<dyn ByteStream>,
+}
+
+impl ByteStream for ReadAhead {
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, BodyError>>> {
+        match self.pieces.pop_front() {
+            Some(piece) => Poll::Ready(Some(Ok(piece))),
+            None => self.stream.poll_next(context),
+        }
+    }
+
+    fn length(&self) -> Option<u64> {
+        let ahead: usize = self.pieces.iter().map(Bytes::len).sum();
+        self.stream.length().map(|rest| rest + ahead as u64)
+    }
+
+    plain_byte_stream!();
 }
 
 struct Edited {
@@ -332,7 +410,7 @@ mod tests {
     struct Seen {
         bytes: Vec<u8>,
         endings: Vec<Ending>,
-        epilogue: &'static str,
+        epilogue: Option<&'static str>,
     }
 
     struct Recorder(Rc<RefCell<Seen>>);
@@ -343,12 +421,12 @@ mod tests {
         }
 
         fn may_append(&self) -> bool {
-            !self.0.borrow().epilogue.is_empty()
+            self.0.borrow().epilogue.is_some()
         }
 
-        fn end(self: Box<Self>, ending: Ending) -> Bytes {
+        fn end(self: Box<Self>, ending: Ending) -> Option<Bytes> {
             self.0.borrow_mut().endings.push(ending);
-            self.0.borrow().epilogue.into()
+            self.0.borrow().epilogue.map(|text| Bytes::from_static(text.as_bytes()))
         }
     }
 
@@ -379,9 +457,22 @@ mod tests {
     #[test]
     fn an_epilogue_is_the_last_that_is_read() {
         for body in [chunks(&["ab"]), Body::Whole("ab".into())] {
-            let seen = Rc::new(RefCell::new(Seen { epilogue: "!", ..Seen::default() }));
+            let seen = Rc::new(RefCell::new(Seen { epilogue: Some("!"), ..Seen::default() }));
             assert_eq!(collect(body.observe(Box::new(Recorder(seen))), 9).unwrap(), "ab!");
         }
+    }
+
+    #[test]
+    fn reading_ahead_loses_nothing() {
+        let ahead =
+            |parts, bytes| chunks(parts).read_ahead(bytes).now_or_never().expect("chunks are all there").unwrap();
+        let is_whole = |body: &Body| matches!(body, Body::Whole(_));
+        for (bytes, whole) in [(1, false), (2, false), (3, false), (9, true)] {
+            let body = ahead(&["ab", "c"], bytes);
+            assert_eq!(is_whole(&body), whole, "{bytes}");
+            assert_eq!(collect(body, 9).unwrap(), "abc");
+        }
+        assert!(is_whole(&ahead(&[], 1)));
     }
 
     #[test]

@@ -244,6 +244,11 @@ impl DatabaseError {
         Self { kind, message }
     }
 
+    /// The database cannot be asked at the moment.
+    pub fn unavailable(message: impl Into<String>) -> Self {
+        Self { kind: DatabaseErrorKind::Unavailable, message: message.into() }
+    }
+
     fn limit(what: String) -> Self {
         Self { kind: DatabaseErrorKind::Limit, message: format!("{what} is more than D1 allows") }
     }

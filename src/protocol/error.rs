@@ -1,7 +1,12 @@
 //! What went wrong, in terms that each dialect can put into its own envelope.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use http::StatusCode;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::dialect::Dialect;
 use super::{claude, gemini, openai_chat, openai_responses};
@@ -40,8 +45,65 @@ impl Failure {
     }
 }
 
+/// Whether `text` is an error as clients of `dialect` read it. Gemini wraps those of some streams in an array.
+pub fn is_envelope(dialect: Dialect, text: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Envelope<'a> {
+        #[serde(borrow, rename = "type")]
+        kind: Option<Cow<'a, str>>,
+        #[serde(borrow)]
+        error: Members<'a>,
+    }
+    #[derive(Deserialize)]
+    struct Members<'a> {
+        #[serde(borrow, rename = "type")]
+        kind: Option<&'a RawValue>,
+        message: Option<Cow<'a, str>>,
+        #[serde(borrow)]
+        code: Option<&'a RawValue>,
+        status: Option<Cow<'a, str>>,
+    }
+    let text = text.trim();
+    let inner = match text.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')) {
+        Some(inner) if dialect == Dialect::Gemini => inner,
+        _ => text,
+    };
+    let Ok(Envelope { kind, error }) = serde_json::from_str(inner) else { return false };
+    if error.message.is_none() {
+        return false;
+    }
+    match dialect {
+        Dialect::OpenAiChat | Dialect::OpenAiResponses => {
+            kind.is_none()
+                && error.status.is_none()
+                && error.code.is_none_or(|code| !code.get().starts_with(|first: char| first.is_ascii_digit()))
+        }
+        Dialect::Claude => {
+            kind.as_deref() == Some("error") && error.kind.is_some_and(|kind| kind.get().starts_with('"'))
+        }
+        Dialect::Gemini => error.code.is_some_and(|code| code.get().parse::<u16>().is_ok()) && error.status.is_some(),
+    }
+}
+
+/// The words of an error in any of the shapes that vendors have. Those that are no envelope are only taken when they are
+/// about the request; what a server says of itself may be meant for nobody.
+pub fn message_in(status: StatusCode, text: &str) -> Option<String> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    let value = value.get(0).unwrap_or(&value);
+    let places: &[&str] = if status.is_client_error() {
+        &["/error/message", "/error", "/message", "/detail"]
+    } else {
+        &["/error/message", "/error"]
+    };
+    places
+        .iter()
+        .find_map(|place| value.pointer(place)?.as_str())
+        .filter(|message| !message.is_empty())
+        .map(str::to_owned)
+}
+
 /// An SSE event with an optional name.
-pub(super) fn sse_event(name: Option<&str>, data: &serde_json::Value) -> Bytes {
+pub(super) fn sse_event(name: Option<&str>, data: &Value) -> Bytes {
     let name = name.map(|name| format!("event: {name}\n")).unwrap_or_default();
     format!("{name}data: {data}\n\n").into()
 }

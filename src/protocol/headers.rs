@@ -51,18 +51,14 @@ pub fn to_upstream(dialect: Dialect, client: &HeaderMap) -> HeaderMap {
     let vendor = defined_by_vendor(dialect);
     let mut headers = HeaderMap::with_capacity(COMMON.len() + vendor.len() + 2);
     for name in COMMON.iter().chain(vendor) {
-        let mut values = client.get_all(name).iter();
-        let Some(first) = values.next() else { continue };
-        match values.next() {
-            Some(second) if *name == ANTHROPIC_BETA => {
-                let all = [first, second].into_iter().chain(values);
-                if let Some(merged) = merge_tokens(all) {
-                    headers.insert(name, merged);
-                }
+        let Some(first) = client.get(name) else { continue };
+        if *name == ANTHROPIC_BETA {
+            // Given twice, or with repetitions: hosts may have joined what came as several headers.
+            if let Some(merged) = merge_tokens(client.get_all(name).iter()) {
+                headers.insert(name, merged);
             }
-            _ => {
-                headers.insert(name, first.clone());
-            }
+        } else {
+            headers.insert(name, first.clone());
         }
     }
     headers

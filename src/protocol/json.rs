@@ -47,6 +47,14 @@ impl<'a> Object<'a> {
         Ok(self.read::<Option<Text<'a>>>(name)?.flatten().map(|Text(text)| text))
     }
 
+    /// The members of `value`, which is the member `name` and has to be an object.
+    pub fn object(&self, name: &'static str, value: &'a RawValue) -> Result<Self, JsonError> {
+        if !value.get().starts_with('{') {
+            return Err(JsonError::new(format!("`{name}` has to be an object")));
+        }
+        Self::parse(value.get().as_bytes())
+    }
+
     /// Where `value` stands in the text that was parsed.
     pub fn span(&self, value: &'a RawValue) -> Range<usize> {
         span(self.text, value)

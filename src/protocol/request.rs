@@ -115,7 +115,7 @@ fn usage_in_stream(object: &Object<'_>) -> Result<UsageInStream, RequestError> {
     if options.get() == "null" {
         return Ok(UsageInStream::OnRequest(span, OPTIONS));
     }
-    let inner = Object::parse(options.get().as_bytes())?;
+    let inner = object.object("stream_options", options)?;
     let within = |range: Range<usize>| span.start + range.start..span.start + range.end;
     match inner.member("include_usage")? {
         Some(value) if value.get() == "true" => Ok(UsageInStream::Told),

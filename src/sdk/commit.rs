@@ -6,7 +6,6 @@ use super::Handle;
 use crate::platform::Scope;
 use crate::platform::database::{DatabaseError, DatabaseErrorKind, Intent, Statement};
 use crate::store::revision::{self, Scopes};
-use crate::store::settings;
 
 impl Handle {
     /// Writes `statements` and puts the revision up, in one transaction; then loads the own snapshot and only then tells
@@ -20,8 +19,7 @@ impl Handle {
         scopes: Scopes,
         expected: i64,
     ) -> Result<i64, CommitError> {
-        statements.push(settings::mark_vault(&self.vault.mark()));
-        statements.push(revision::bump(expected, scopes));
+        statements.push(revision::bump(expected, scopes, &self.vault.mark()));
         let rows = scope.database.batch(Intent::Write, statements).await.map_err(|error| match error.kind {
             // The bump fails by its NOT NULL constraint; other constraints only fail when somebody was faster too.
             DatabaseErrorKind::Constraint => CommitError::Conflict,

@@ -7,7 +7,7 @@ mod tick;
 
 pub use commit::CommitError;
 pub use resolve::ResolveError;
-pub use tick::{TickError, Ticked};
+pub use tick::{ExtraRead, TickError, Ticked};
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

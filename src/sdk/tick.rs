@@ -19,8 +19,16 @@ use crate::store::{credential, provider, route};
 pub struct Ticked {
     /// The configuration as of now, or the last one known when the database could not be asked.
     pub snapshot: Rc<Snapshot>,
-    /// The rows of the extra statements; `None` when the database was not, or could not be, asked.
-    pub rows: Option<Vec<Rows>>,
+    /// What the extra statements read; `None` when the database was not, or could not be, asked.
+    pub read: Option<ExtraRead>,
+}
+
+/// Rows, and when they were read.
+pub struct ExtraRead {
+    /// The revisions at that moment, which may be older than those of the snapshot.
+    pub revisions: Revisions,
+    /// The rows of each statement.
+    pub rows: Vec<Rows>,
 }
 
 impl Handle {
@@ -34,7 +42,7 @@ impl Handle {
             && extra.is_empty()
             && self.is_fresh(scope, snapshot)
         {
-            return Ok(Ticked { snapshot: snapshot.clone(), rows: None });
+            return Ok(Ticked { snapshot: snapshot.clone(), read: None });
         }
         match self.ask(scope, known.as_deref(), extra).await {
             Ok(ticked) => {
@@ -44,7 +52,7 @@ impl Handle {
             Err(error) => match known {
                 Some(snapshot) => {
                     tracing::error!(%error, "the configuration could not be checked; serving what is known");
-                    Ok(Ticked { snapshot, rows: None })
+                    Ok(Ticked { snapshot, read: None })
                 }
                 None => Err(error),
             },
@@ -66,8 +74,9 @@ impl Handle {
             statements.extend(extra);
             let mut rows = scope.database.batch(Intent::Read, statements).await?;
             let extra_rows = rows.split_off(own.min(rows.len()));
-            let snapshot = self.publish(self.assemble(&rows, None)?);
-            return Ok(Ticked { snapshot, rows: Some(extra_rows) });
+            let loaded = self.assemble(&rows, None)?;
+            let read = ExtraRead { revisions: loaded.revisions, rows: extra_rows };
+            return Ok(Ticked { snapshot: self.publish(loaded), read: Some(read) });
         };
         let mut statements = Vec::with_capacity(1 + extra.len());
         statements.push(revision::read());
@@ -80,7 +89,7 @@ impl Handle {
         } else {
             self.snapshot().ok_or(TickError::SchemaOutdated)?
         };
-        Ok(Ticked { snapshot, rows: Some(extra_rows) })
+        Ok(Ticked { snapshot, read: Some(ExtraRead { revisions, rows: extra_rows }) })
     }
 
     /// Loads what has changed between `known` and `newer`.

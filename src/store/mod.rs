@@ -17,6 +17,7 @@ pub mod usage;
 pub mod vault;
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
@@ -29,15 +30,17 @@ pub struct BadRow {
     pub table: &'static str,
     /// The row's name or id, as far as it could be read.
     pub row: String,
+    /// The row's id, as far as it could be read.
+    pub id: Option<Arc<str>>,
     /// What is wrong with it.
     pub reason: String,
 }
 
 impl BadRow {
-    /// A bad row of `table`, named by the text in its first column.
+    /// A bad row of `table`, whose first two columns are its name and its id.
     fn new(table: &'static str, row: &Row, reason: impl fmt::Display) -> Self {
         let name = row.text(0).map(ToString::to_string).unwrap_or_default();
-        Self { table, row: name, reason: reason.to_string() }
+        Self { table, row: name, id: row.text(1).ok().cloned(), reason: reason.to_string() }
     }
 }
 

@@ -45,24 +45,33 @@ pub fn read() -> Statement {
     )
 }
 
-/// Puts the revision up by one, and that of each scope in `scopes` to it.
+/// Puts the revision up by one, and that of each scope in `scopes` to it; notes the mark of the master key, if none is noted.
 ///
-/// When the revision is no longer `expected`, somebody else has written meanwhile: the NOT NULL constraint then fails, and
-/// with it the whole batch.
-pub fn bump(expected: i64, scopes: Scopes) -> Statement {
+/// When the revision is no longer `expected`, somebody else has written meanwhile; when another mark is noted, the secrets are
+/// sealed under another key. A NOT NULL constraint then fails, and with it the whole batch.
+pub fn bump(expected: i64, scopes: Scopes, vault_mark: &str) -> Statement {
     const SQL: &str = "UPDATE settings SET \
          config_revision = CASE WHEN config_revision = ?1 THEN ?1 + 1 END, \
          routing_revision = CASE WHEN ?2 = 1 THEN ?1 + 1 ELSE routing_revision END, \
          credentials_revision = CASE WHEN ?3 = 1 THEN ?1 + 1 ELSE credentials_revision END, \
          identity_revision = CASE WHEN ?4 = 1 THEN ?1 + 1 ELSE identity_revision END, \
          prices_revision = CASE WHEN ?5 = 1 THEN ?1 + 1 ELSE prices_revision END, \
-         limits_revision = CASE WHEN ?6 = 1 THEN ?1 + 1 ELSE limits_revision END \
+         limits_revision = CASE WHEN ?6 = 1 THEN ?1 + 1 ELSE limits_revision END, \
+         vault_mark = CASE WHEN vault_mark IN ('', ?7) THEN ?7 END \
          WHERE id = 1 \
          RETURNING config_revision, routing_revision, credentials_revision, identity_revision";
     let Scopes { routing, credentials, identity, prices, limits } = scopes;
     Statement::new(
         SQL,
-        vec![expected.into(), routing.into(), credentials.into(), identity.into(), prices.into(), limits.into()],
+        vec![
+            expected.into(),
+            routing.into(),
+            credentials.into(),
+            identity.into(),
+            prices.into(),
+            limits.into(),
+            vault_mark.into(),
+        ],
     )
 }
 

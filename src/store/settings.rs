@@ -71,8 +71,3 @@ pub fn decode(rows: &Rows) -> (Instance, Vec<BadRow>) {
 pub fn write(settings: &Settings) -> Statement {
     Statement::new("UPDATE settings SET document = ?1 WHERE id = 1", vec![to_json(settings).into()])
 }
-
-/// Notes the master key under which secrets are sealed from now on, if none is noted.
-pub fn mark_vault(mark: &str) -> Statement {
-    Statement::new("UPDATE settings SET vault_mark = ?1 WHERE id = 1 AND vault_mark = ''", vec![mark.into()])
-}

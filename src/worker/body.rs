@@ -11,8 +11,7 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 
 use super::bridge;
-use super::request::collect;
-use crate::platform::body::{BodyError, ByteStream, Editor, Ending, Observer, plain};
+use crate::platform::body::{Body, BodyError, ByteStream, Editor, Ending, Observer, plain};
 
 /// An upstream's answer as JavaScript holds it.
 pub(super) struct UpstreamBody {
@@ -21,14 +20,9 @@ pub(super) struct UpstreamBody {
     /// The headers as the core got them, to tell what it changed.
     pub(super) headers: HeaderMap,
     watcher: Watcher,
-    pulling: Option<Pulling>,
+    pulling: Option<JsFuture>,
     /// Whether the body was handed on or read to its end.
     is_done: bool,
-}
-
-struct Pulling {
-    reader: JsValue,
-    next: Option<JsFuture>,
 }
 
 /// What the core wants to see of a body, and to change in it. JavaScript holds it while the body passes.
@@ -60,21 +54,24 @@ impl Watcher {
         }
     }
 
-    /// Learns the end, by the numbers in `bridge.js`, and returns what is still to go on.
-    pub fn end(mut self, ending: u8) -> Vec<u8> {
+    /// Learns the end, by the numbers in `bridge.js`, and decides what the client learns of it: with nothing the body ends for
+    /// him as it did, with bytes it ends properly after them.
+    pub fn end(mut self, ending: u8) -> Option<Vec<u8>> {
         let ending = match ending {
             0 => Ending::Complete,
             1 => Ending::Broken(BodyError::Broken("the upstream broke off".to_owned())),
             _ => Ending::Abandoned,
         };
-        let mut rest = match (&ending, &mut self.editor) {
+        let held = match (&ending, &mut self.editor) {
             (Ending::Complete, Some(editor)) => Vec::from(editor.finish()),
             _ => Vec::new(),
         };
-        if let Some(observer) = self.observer.take() {
-            rest.extend_from_slice(&observer.end(ending));
+        let epilogue = self.observer.take().and_then(|observer| observer.end(ending));
+        match epilogue {
+            None if held.is_empty() => None,
+            None => Some(held),
+            Some(epilogue) => Some([&held[..], &epilogue].concat()),
         }
-        rest
     }
 }
 
@@ -132,16 +129,18 @@ impl ByteStream for UpstreamBody {
         if self.is_done {
             return Poll::Ready(None);
         }
+        if let Some(failure) = bridge::failure_of(&self.upstream) {
+            self.is_done = true;
+            return Poll::Ready(Some(Err(BodyError::Broken(failure))));
+        }
         if let Some(bytes) = bridge::whole_bytes(&self.upstream) {
             self.is_done = true;
             return Poll::Ready((!bytes.is_empty()).then(|| Ok(bytes.into())));
         }
         let upstream = &self.upstream;
-        let pulling = self.pulling.get_or_insert_with(|| Pulling { reader: bridge::reader(upstream), next: None });
-        let reader = &pulling.reader;
-        let next = pulling.next.get_or_insert_with(|| JsFuture::from(bridge::pull(reader)));
-        let result = std::task::ready!(std::pin::Pin::new(next).poll(context));
-        pulling.next = None;
+        let pulling = self.pulling.get_or_insert_with(|| JsFuture::from(bridge::pull(upstream)));
+        let result = std::task::ready!(std::pin::Pin::new(pulling).poll(context));
+        self.pulling = None;
         Poll::Ready(match result {
             Ok(piece) => match piece.dyn_ref::<Uint8Array>() {
                 Some(piece) => Some(Ok(piece.to_vec().into())),
@@ -157,17 +156,17 @@ impl ByteStream for UpstreamBody {
         })
     }
 
-    fn collect(mut self: Box<Self>, limit: usize) -> LocalBoxFuture<'static, Result<Bytes, BodyError>> {
-        if self.watcher.observer.is_some() || self.pulling.is_some() {
-            return plain::collect(self, limit);
-        }
-        self.is_done = true;
-        match bridge::whole_bytes(&self.upstream) {
-            Some(bytes) if bytes.len() > limit => Box::pin(std::future::ready(Err(BodyError::TooLarge { limit }))),
-            Some(bytes) => Box::pin(std::future::ready(Ok(bytes.into()))),
-            None if bridge::has_body(&self.upstream) => collect(&self.upstream, limit),
-            None => Box::pin(std::future::ready(Ok(Bytes::new()))),
-        }
+    fn collect(self: Box<Self>, limit: usize) -> LocalBoxFuture<'static, Result<Bytes, BodyError>> {
+        plain::collect(self, limit)
+    }
+
+    fn read_ahead(self: Box<Self>, _bytes: usize) -> LocalBoxFuture<'static, Result<Body, BodyError>> {
+        // That was done when the request was sent: the first piece of a stream, anything else of ordinary size whole.
+        Box::pin(std::future::ready(match bridge::failure_of(&self.upstream) {
+            Some(failure) => Err(BodyError::Broken(failure)),
+            None if bridge::whole_length(&self.upstream) == 0 => Ok(Body::empty()),
+            None => Ok(Body::Stream(self)),
+        }))
     }
 
     fn observe(mut self: Box<Self>, observer: Box<dyn Observer>) -> Box<dyn ByteStream> {

@@ -7,6 +7,8 @@ const COMPLETE = 0, BROKEN = 1, ABANDONED = 2;
 
 /** Answers up to this size that are no streams are read in one piece; the runtime does that without waking anybody. */
 const WHOLE_BYTES = 4 * 1024 * 1024;
+/** How much of an error's body is read. */
+const ERROR_BYTES = 64 * 1024;
 /** How often what has gathered for the watcher of a native stream is taken out, in milliseconds. */
 const GATHERING = 1000;
 const BLOCK_BYTES = 64 * 1024;
@@ -35,31 +37,40 @@ export function head(request) {
   return text;
 }
 
-/** Whether a request or a response has a body. */
-export function hasBody(message) {
-  return message.body !== null;
+/** Whether a request has a body. */
+export function hasBody(request) {
+  return request.body !== null;
 }
 
-/** Reads the body of a request or a response, at most `limit` bytes; undefined when there are more. */
-export async function collect(message, limit) {
-  const length = message.headers.get("content-length");
+/** Reads the body of a request, at most `limit` bytes; undefined when there are more. */
+export async function collect(request, limit) {
+  const length = request.headers.get("content-length");
   if (length !== null && +length > limit) return undefined;
   // With a length the runtime itself sees to it that no more comes.
-  if (length !== null) return new Uint8Array(await message.arrayBuffer());
-  const reader = message.body.getReader();
+  if (length !== null) return new Uint8Array(await request.arrayBuffer());
   const pieces = [];
-  let total = 0;
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) break;
-    total += value.byteLength;
-    if (total > limit) {
-      reader.cancel().catch(() => {});
-      return undefined;
+  return (await readPieces(request.body, limit, pieces)) ? join(pieces) : undefined;
+}
+
+/** Reads until there are more than `limit` bytes, or to the end, which gives true. The rest stays in the stream. */
+async function readPieces(stream, limit, pieces) {
+  const reader = stream.getReader();
+  try {
+    for (let total = 0; total <= limit; ) {
+      const { value, done } = await reader.read();
+      if (done) return true;
+      total += value.byteLength;
+      pieces.push(value);
     }
-    pieces.push(value);
+    return false;
+  } finally {
+    reader.releaseLock();
   }
-  const whole = new Uint8Array(total);
+}
+
+function join(pieces) {
+  if (pieces.length === 1) return pieces[0];
+  const whole = new Uint8Array(pieces.reduce((total, piece) => total + piece.byteLength, 0));
   let at = 0;
   for (const piece of pieces) {
     whole.set(piece, at);
@@ -68,24 +79,41 @@ export async function collect(message, limit) {
   return whole;
 }
 
-/** An upstream's answer. */
+/** An upstream's answer, and what of its body has been read before it is passed on. */
 class Upstream {
-  constructor(response, bytes, controller) {
+  constructor(response, controller) {
     this.response = response;
-    this.bytes = bytes;
     this.controller = controller;
-    this.body = response.body;
-    this.headers = response.headers;
+    /** All of the body. */
+    this.bytes = null;
+    /** Its beginning, where it is a stream or too large. */
+    this.ahead = [];
+    /** Why it broke off before that. */
+    this.failure = null;
   }
 
-  arrayBuffer() {
-    return this.response.arrayBuffer();
+  /** Reads the first piece of a stream, anything else whole. */
+  async readAhead() {
+    const { body, headers, ok } = this.response;
+    try {
+      if (body === null) {
+        this.bytes = NOTHING;
+      } else if (ok && /^text\/event-stream/i.test(headers.get("content-type") ?? "")) {
+        if (await readPieces(body, 0, this.ahead)) this.bytes = NOTHING;
+      } else if (+(headers.get("content-length") ?? Infinity) <= WHOLE_BYTES) {
+        this.bytes = new Uint8Array(await this.response.arrayBuffer());
+      } else if (await readPieces(body, ok ? WHOLE_BYTES : ERROR_BYTES, this.ahead)) {
+        this.bytes = join(this.ahead);
+      }
+    } catch (error) {
+      this.failure = errorText(error);
+    }
   }
 }
 
 /**
- * Sends a request and waits for the head of the answer, at most `limit` milliseconds; a small answer that is no stream is
- * read whole. `headers` are lines.
+ * Sends a request and waits for the head of the answer and the beginning of its body, at most `limit` milliseconds. `headers` are
+ * lines. `body` belongs to JavaScript, since what is WebAssembly's may be used for something else before it is sent.
  */
 export async function dispatch(method, url, headers, body, limit) {
   const controller = new AbortController();
@@ -95,18 +123,13 @@ export async function dispatch(method, url, headers, body, limit) {
     controller.abort();
   }, limit);
   try {
-    const response = await fetch(url, {
-      method,
-      headers: pairs(headers),
-      body,
-      redirect: "manual",
-      signal: controller.signal,
-    });
-    const type = response.headers.get("content-type") ?? "";
-    const whole = +(response.headers.get("content-length") ?? Infinity) <= WHOLE_BYTES && !/^text\/event-stream/i.test(type);
-    return new Upstream(response, whole ? await response.arrayBuffer() : null, controller);
+    const response = await fetch(url, { method, headers: pairs(headers), body, redirect: "manual", signal: controller.signal });
+    const upstream = new Upstream(response, controller);
+    await upstream.readAhead();
+    if (late) throw new Error("late");
+    return upstream;
   } catch (error) {
-    throw new Error(late ? "timeout" : String(error?.message ?? error));
+    throw new Error(late ? "timeout" : errorText(error));
   } finally {
     clearTimeout(timer);
   }
@@ -129,7 +152,17 @@ export function upstreamHead(upstream) {
 
 /** The bytes of an answer that was read whole. */
 export function wholeBytes(upstream) {
-  return upstream.bytes === null ? undefined : new Uint8Array(upstream.bytes);
+  return upstream.bytes ?? undefined;
+}
+
+/** How many these are; -1 when it was not. */
+export function wholeLength(upstream) {
+  return upstream.bytes?.byteLength ?? -1;
+}
+
+/** Why an answer broke off in its beginning. */
+export function failureOf(upstream) {
+  return upstream.failure ?? undefined;
 }
 
 /** Ends an upstream whose answer nobody wants any more. */
@@ -148,7 +181,7 @@ export function respond(status, headers, body) {
  * held back; `deleted` and `set` are what the core changed.
  */
 export function respondFromUpstream(upstream, status, deleted, set, stream) {
-  const response = new Response(stream ?? upstream.bytes ?? upstream.body, { status, headers: upstream.headers });
+  const response = new Response(stream ?? upstream.bytes ?? upstream.response.body, { status, headers: upstream.response.headers });
   const { headers } = response;
   for (const name of heldBack) headers.delete(name);
   if (deleted !== "") for (const name of deleted.split("\n")) headers.delete(name);
@@ -179,15 +212,16 @@ export function abort(pipe, reason) {
   return pipe.writer.abort(new Error(reason)).catch(() => {});
 }
 
-/** A reader of an answer's body, for a core that pulls. */
-export function reader(upstream) {
-  return upstream.body.getReader();
-}
-
-/** The next piece; undefined at the end. */
-export async function pull(reader) {
-  const { value, done } = await reader.read();
-  return done ? undefined : value;
+/** The next piece of an answer, for a core that pulls; undefined at the end. */
+export async function pull(upstream) {
+  if (upstream.ahead.length > 0) return upstream.ahead.shift();
+  const reader = upstream.response.body.getReader();
+  try {
+    const { value, done } = await reader.read();
+    return done ? undefined : value;
+  } finally {
+    reader.releaseLock();
+  }
 }
 
 /**
@@ -195,17 +229,19 @@ export async function pull(reader) {
  * passes gathers in the other branch of a tee and is shown to the watcher now and then, and at the end.
  */
 export function watch(upstream, watcher, context, idle) {
-  const [client, watched] = upstream.body.tee();
+  const [client, watched] = upstream.response.body.tee();
   const { readable, writable } = new IdentityTransformStream();
   context.waitUntil(carry(upstream, client, watched, writable, watcher, idle));
   return readable;
 }
 
 async function carry(upstream, client, watched, writable, watcher, idle) {
+  for (const piece of upstream.ahead) watcher.chunk(piece);
   const carried = new AbortController();
   const gathered = gather(upstream, watched, watcher, carried.signal, idle);
   let left = false;
   try {
+    await writeAll(writable, upstream.ahead);
     await client.pipeTo(writable, { preventClose: true });
   } catch {
     left = true;
@@ -213,15 +249,22 @@ async function carry(upstream, client, watched, writable, watcher, idle) {
     upstream.controller.abort(ABANDONED);
   }
   carried.abort();
-  const ending = await gathered;
-  const epilogue = watcher.end(ending);
+  const epilogue = watcher.end(await gathered);
   if (left) return;
-  const writer = writable.getWriter();
   try {
-    if (epilogue.byteLength > 0) await writer.write(epilogue);
-    await writer.close();
+    if (epilogue?.byteLength > 0) await writeAll(writable, [epilogue]);
+    await writable.close();
   } catch {
     // The client has left in this moment.
+  }
+}
+
+async function writeAll(writable, pieces) {
+  const writer = writable.getWriter();
+  try {
+    for (const piece of pieces) await writer.write(piece);
+  } finally {
+    writer.releaseLock();
   }
 }
 
@@ -254,21 +297,24 @@ export function edit(upstream, watcher, context, idle) {
 }
 
 async function pump(upstream, writable, watcher, idle) {
-  const reader = upstream.body.getReader({ mode: "byob" });
+  const reader = upstream.response.body.getReader({ mode: "byob" });
   const writer = writable.getWriter();
-  let buffer = new ArrayBuffer(BLOCK_BYTES);
   let ending = COMPLETE;
   let writing = false;
+  const pass = async piece => {
+    const edited = watcher.edit(piece);
+    writing = true;
+    if (edited.byteLength > 0) await writer.write(edited);
+    writing = false;
+  };
   try {
-    for (;;) {
+    for (const piece of upstream.ahead) await pass(piece);
+    for (let buffer = new ArrayBuffer(BLOCK_BYTES); ; ) {
       const quiet = setTimeout(() => upstream.controller.abort(BROKEN), idle);
       const { value, done } = await reader.read(new Uint8Array(buffer));
       clearTimeout(quiet);
       if (done) break;
-      const edited = watcher.edit(value);
-      writing = true;
-      if (edited.byteLength > 0) await writer.write(edited);
-      writing = false;
+      await pass(value);
       buffer = value.buffer;
     }
   } catch {
@@ -278,8 +324,8 @@ async function pump(upstream, writable, watcher, idle) {
   const epilogue = watcher.end(ending);
   if (ending === ABANDONED) return;
   try {
-    if (epilogue.byteLength > 0) await writer.write(epilogue);
-    if (ending === BROKEN && epilogue.byteLength === 0) await writer.abort(new Error("the upstream broke off"));
+    if (epilogue?.byteLength > 0) await writer.write(epilogue);
+    if (ending === BROKEN && epilogue === undefined) await writer.abort(new Error("the upstream broke off"));
     else await writer.close();
   } catch {
     // The client has left in this moment.

@@ -11,14 +11,18 @@ extern "C" {
 
     pub(super) fn head(request: &JsValue) -> String;
     #[wasm_bindgen(js_name = hasBody)]
-    pub(super) fn has_body(message: &JsValue) -> bool;
-    pub(super) fn collect(message: &JsValue, limit: f64) -> Promise;
+    pub(super) fn has_body(request: &JsValue) -> bool;
+    pub(super) fn collect(request: &JsValue, limit: f64) -> Promise;
 
-    pub(super) fn dispatch(method: &str, url: &str, headers: &str, body: Option<&[u8]>, limit: f64) -> Promise;
+    pub(super) fn dispatch(method: &str, url: &str, headers: &str, body: Option<Uint8Array>, limit: f64) -> Promise;
     #[wasm_bindgen(js_name = upstreamHead)]
     pub(super) fn upstream_head(upstream: &JsValue) -> String;
     #[wasm_bindgen(js_name = wholeBytes)]
     pub(super) fn whole_bytes(upstream: &JsValue) -> Option<Vec<u8>>;
+    #[wasm_bindgen(js_name = wholeLength)]
+    pub(super) fn whole_length(upstream: &JsValue) -> i32;
+    #[wasm_bindgen(js_name = failureOf)]
+    pub(super) fn failure_of(upstream: &JsValue) -> Option<String>;
     pub(super) fn abandon(upstream: &JsValue);
 
     pub(super) fn respond(status: u16, headers: &str, body: JsValue) -> JsValue;
@@ -38,8 +42,7 @@ extern "C" {
     pub(super) fn close(pipe: &JsValue) -> Promise;
     pub(super) fn abort(pipe: &JsValue, reason: &str) -> Promise;
 
-    pub(super) fn reader(upstream: &JsValue) -> JsValue;
-    pub(super) fn pull(reader: &JsValue) -> Promise;
+    pub(super) fn pull(upstream: &JsValue) -> Promise;
     pub(super) fn watch(upstream: &JsValue, watcher: Watcher, context: &JsValue, idle: f64) -> JsValue;
     pub(super) fn edit(upstream: &JsValue, watcher: Watcher, context: &JsValue, idle: f64) -> JsValue;
 

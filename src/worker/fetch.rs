@@ -3,6 +3,7 @@
 use futures_util::future::LocalBoxFuture;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use js_sys::Uint8Array;
 use wasm_bindgen_futures::JsFuture;
 
 use super::body::UpstreamBody;
@@ -23,8 +24,8 @@ impl Fetch for WorkerFetch {
         let has_body = !matches!(method, Method::GET | Method::HEAD);
         let limit = limits.head.as_millis() as f64;
         let lines = to_lines(&headers, "accept-encoding\nidentity");
-        let dispatched =
-            JsFuture::from(bridge::dispatch(method.as_str(), &url, &lines, has_body.then_some(&body[..]), limit));
+        let body = has_body.then(|| Uint8Array::from(&body[..]));
+        let dispatched = JsFuture::from(bridge::dispatch(method.as_str(), &url, &lines, body, limit));
         Box::pin(async move {
             let upstream = dispatched.await.map_err(|error| failure(bridge::error_text(&error)))?;
             let (status, mut headers) = from_lines(&bridge::upstream_head(&upstream))?;

@@ -64,6 +64,10 @@ impl ByteStream for RequestBody {
         collect(&self.request, limit)
     }
 
+    fn read_ahead(self: Box<Self>, bytes: usize) -> LocalBoxFuture<'static, Result<Body, BodyError>> {
+        plain::read_ahead(self, bytes)
+    }
+
     fn observe(self: Box<Self>, observer: Box<dyn Observer>) -> Box<dyn ByteStream> {
         plain::observe(self, observer)
     }
@@ -77,9 +81,8 @@ impl ByteStream for RequestBody {
     }
 }
 
-/// Reads the body of a request or of an upstream's answer.
-pub(super) fn collect(message: &JsValue, limit: usize) -> LocalBoxFuture<'static, Result<Bytes, BodyError>> {
-    let collected = JsFuture::from(bridge::collect(message, limit as f64));
+fn collect(request: &JsValue, limit: usize) -> LocalBoxFuture<'static, Result<Bytes, BodyError>> {
+    let collected = JsFuture::from(bridge::collect(request, limit as f64));
     Box::pin(async move {
         let bytes = collected.await.map_err(|error| BodyError::Broken(bridge::error_text(&error)))?;
         match bytes.dyn_ref::<Uint8Array>() {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::apply::Stored;
+use super::stored::Stored;
 use super::{
     CredentialDocument, Document, KeyDocument, MemberDocument, NetworkDocument, ProviderDocument, RouteDocument,
 };

@@ -5,16 +5,55 @@
 //! thing (the members of a route, the credentials of a provider) is complete. What it does not name, it leaves alone,
 //! unless it is applied with pruning. Secrets are an exception: one that is left out keeps its stored value.
 
-pub mod apply;
 pub mod expand;
+pub mod stored;
+pub mod plan;
 pub mod export;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
+use crate::app::error::Fault;
 use crate::protocol::dialect::Dialect;
 use crate::store::settings::Settings;
+
+/// Reads a document whose variables are expanded.
+pub fn read(document: Value) -> Result<Document, Vec<Fault>> {
+    let mut faults = Vec::new();
+    find_misplaced_lists(&document, "", &mut faults);
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    serde_path_to_error::deserialize(document).map_err(|error| {
+        let path = error.path().to_string();
+        vec![Fault { path, message: error.into_inner().to_string() }]
+    })
+}
+
+/// A struct may also be read from a list of its members' values, which nobody means: lists are only where the document has
+/// some.
+fn find_misplaced_lists(value: &Value, path: &str, faults: &mut Vec<Fault>) {
+    const LISTS: [&str; 7] = ["providers", "credentials", "routes", "members", "keys", "dialects", "models"];
+    match value {
+        Value::Array(_) => faults.push(Fault { path: path.to_owned(), message: "must be an object".to_owned() }),
+        Value::Object(members) => {
+            for (name, member) in members {
+                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                match member {
+                    Value::Array(elements) if LISTS.contains(&name.as_str()) => {
+                        for (index, element) in elements.iter().enumerate() {
+                            find_misplaced_lists(element, &format!("{path}[{index}]"), faults);
+                        }
+                    }
+                    other => find_misplaced_lists(other, &path, faults),
+                }
+            }
+        }
+        _ => {}
+    }
+}
 
 /// The weight of a member or a credential that names none.
 pub const DEFAULT_WEIGHT: u32 = 100;

@@ -4,12 +4,13 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::app::Gateway;
-use crate::app::document::apply::{Change, NewKey, Plan, Stored, plan};
-use crate::app::document::{Document, expand, export};
-use crate::app::error::{AppError, Fault};
+use crate::app::document::plan::{Change, NewKey, Plan, plan};
+use crate::app::document::stored::Stored;
+use crate::app::document::{self, Document, expand, export};
+use crate::app::error::AppError;
 use crate::platform::Scope;
 use crate::platform::database::Intent;
-use crate::sdk::CommitError;
+use crate::sdk::{CommitError, TickError};
 
 /// How often an import starts over when others write at the same time.
 const ATTEMPTS: u32 = 5;
@@ -45,12 +46,13 @@ pub async fn configuration_import(
     options: ImportOptions,
 ) -> Result<ImportReport, AppError> {
     expand::expand(&mut document, &|name| scope.variables.get(name)).map_err(AppError::Document)?;
-    let document: Document = serde_path_to_error::deserialize(document).map_err(|error| {
-        let path = error.path().to_string();
-        AppError::Document(vec![Fault { path, message: error.into_inner().to_string() }])
-    })?;
+    let document = document::read(document).map_err(AppError::Document)?;
     for _ in 0..ATTEMPTS {
         let stored = read(scope).await?;
+        // An isolate may have become warm while nothing was sealed yet.
+        if !stored.vault_mark.is_empty() && stored.vault_mark != gateway.handle.vault().mark() {
+            return Err(AppError::NotReady(TickError::WrongMasterKey));
+        }
         let Plan { changes, statements, scopes, new_keys } =
             plan(&document, &stored, options.prune, gateway.handle.vault(), scope)?;
         if options.dry_run || changes.is_empty() {
@@ -73,8 +75,8 @@ pub async fn configuration_export(scope: &Scope) -> Result<Document, AppError> {
 
 async fn read(scope: &Scope) -> Result<Stored, AppError> {
     let rows = scope.database.batch(Intent::Read, Stored::read()).await?;
-    let (stored, bad) = Stored::decode(&rows);
-    for bad in bad {
+    let stored = Stored::decode(&rows);
+    for bad in &stored.damaged {
         tracing::warn!(table = bad.table, row = bad.row, reason = bad.reason, "a row is left out");
     }
     Ok(stored)

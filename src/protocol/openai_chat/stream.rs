@@ -4,7 +4,7 @@ use bytes::{Bytes, BytesMut};
 use serde::Deserialize;
 
 use crate::protocol::meter::has_object;
-use crate::protocol::sse::MAX_EVENT_BYTES;
+use crate::protocol::sse::{self, MAX_EVENT_BYTES};
 
 /// What every usage chunk contains; a piece without it that ends on an event's border passes untouched.
 pub const USAGE_MEMBER: &[u8] = b"\"usage\"";
@@ -73,10 +73,18 @@ fn is_usage_chunk(event: &[u8]) -> bool {
         choices: Option<Vec<serde::de::IgnoredAny>>,
         usage: Option<serde::de::IgnoredAny>,
     }
-    let Some(data) = event.strip_prefix(b"data:") else { return false };
-    has_object(data, USAGE_MEMBER)
-        && serde_json::from_slice::<Chunk>(data)
-            .is_ok_and(|chunk| chunk.usage.is_some() && chunk.choices.is_none_or(|choices| choices.is_empty()))
+    if !has_object(event, USAGE_MEMBER) {
+        return false;
+    }
+    let mut is_usage_chunk = false;
+    let mut parser = sse::Parser::default();
+    let mut look = |event: sse::Event<'_>| {
+        is_usage_chunk = serde_json::from_slice::<Chunk>(event.data)
+            .is_ok_and(|chunk| chunk.usage.is_some() && chunk.choices.is_none_or(|choices| choices.is_empty()));
+    };
+    parser.feed(event, &mut look);
+    parser.finish(&mut look);
+    is_usage_chunk
 }
 
 #[cfg(test)]

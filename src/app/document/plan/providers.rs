@@ -1,0 +1,183 @@
+//! Providers and their credentials.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::{Action, Planner, differing, is_header_text};
+use crate::app::document::{CredentialDocument, NetworkDocument, ProviderDocument};
+use crate::app::error::AppError;
+use crate::engine::snapshot;
+use crate::platform::clock::Timestamp;
+use crate::store::credential::{self, CredentialRow};
+use crate::store::id;
+use crate::store::provider::{self, ProviderOptions, ProviderRow};
+
+impl Planner<'_> {
+    pub(super) fn providers(&mut self, wanted: Option<&[ProviderDocument]>) -> Result<(), AppError> {
+        let Some(wanted) = wanted else { return Ok(()) };
+        self.check_names("providers", wanted.iter().map(|provider| provider.name.as_str()));
+        if self.prune {
+            self.prune_providers(wanted);
+        }
+        let stored: HashMap<&str, &ProviderRow> = self.stored.providers.iter().map(|row| (&*row.name, row)).collect();
+        let mut credentials_of: HashMap<&Arc<str>, Vec<&CredentialRow>> = HashMap::new();
+        for row in &self.stored.credentials {
+            credentials_of.entry(&row.provider_id).or_default().push(row);
+        }
+        let mut rows = Vec::new();
+        let mut credentials = CredentialWrites::default();
+        for (index, provider) in wanted.iter().enumerate() {
+            let path = format!("providers[{index}]");
+            let before = stored.get(provider.name.as_str()).copied();
+            let row = provider_row(provider, self.id_for("providers", &provider.name, before.map(|row| &row.id)));
+            if provider.name.contains('/') {
+                self.fault(format!("{path}.name"), "must not contain a slash, which separates provider and model");
+            }
+            if let Err(reason) = snapshot::provider(&row) {
+                self.fault(path.clone(), reason);
+            }
+            self.provider_ids.insert(provider.name.clone(), row.id.clone());
+            let known = credentials_of.get(&row.id).map(Vec::as_slice).unwrap_or_default();
+            if let Some(wanted) = &provider.credentials {
+                self.credentials(&path, &row, wanted, known, &mut credentials)?;
+            }
+            match before {
+                None => self.create("providers", "provider", &provider.name),
+                Some(before) => {
+                    let fields = differing_provider(before, &row);
+                    if fields.is_empty() {
+                        continue;
+                    }
+                    self.change(Action::Update, "provider", provider.name.clone(), fields);
+                }
+            }
+            rows.push(row);
+        }
+        self.plan.scopes.routing |= !rows.is_empty();
+        self.plan.statements.extend(provider::upsert(&rows, self.now));
+        self.plan.statements.extend(credential::delete(&credentials.deleted));
+        self.plan.statements.extend(credential::upsert(&credentials.upserted, self.now));
+        Ok(())
+    }
+
+    fn prune_providers(&mut self, wanted: &[ProviderDocument]) {
+        let names: HashSet<&str> = wanted.iter().map(|provider| provider.name.as_str()).collect();
+        let stored = self.stored;
+        let gone: Vec<_> = stored.providers.iter().filter(|row| !names.contains(&*row.name)).collect();
+        for row in &gone {
+            self.change(Action::Delete, "provider", row.name.to_string(), vec![]);
+            self.provider_ids.remove(&*row.name);
+        }
+        let ids: Vec<_> = gone.iter().map(|row| row.id.clone()).collect();
+        self.plan.scopes.routing |= !ids.is_empty();
+        self.plan.statements.extend(provider::delete(&ids));
+    }
+
+    fn credentials(
+        &mut self,
+        path: &str,
+        provider: &ProviderRow,
+        wanted: &[CredentialDocument],
+        known: &[&CredentialRow],
+        writes: &mut CredentialWrites,
+    ) -> Result<(), AppError> {
+        self.check_names(&format!("{path}.credentials"), wanted.iter().map(|credential| credential.name.as_str()));
+        let full_name = |name: &str| format!("{}/{name}", provider.name);
+        for row in known.iter().filter(|row| wanted.iter().all(|credential| *credential.name != *row.name)) {
+            self.change(Action::Delete, "credential", full_name(&row.name), vec![]);
+            writes.deleted.push(row.id.clone());
+            self.plan.scopes.routing = true;
+        }
+        for (index, credential) in wanted.iter().enumerate() {
+            let before = known.iter().find(|row| *row.name == *credential.name).copied();
+            let digest = credential.secret.as_deref().map(|secret| self.vault.digest(secret).to_text());
+            let secret_path = || format!("{path}.credentials[{index}].secret");
+            if credential.secret.as_deref().is_some_and(|secret| !is_header_text(secret)) {
+                self.fault(secret_path(), "must be visible ASCII text, since it is sent in a header");
+                continue;
+            }
+            let row_id = before.map_or_else(|| id::new(self.scope), |row| row.id.clone());
+            let secret_differs =
+                digest.as_deref().is_some_and(|digest| before.is_none_or(|row| *row.secret_digest != *digest));
+            let (secret, secret_digest) = match (&credential.secret, digest, before) {
+                (Some(secret), Some(digest), _) if secret_differs => {
+                    (self.vault.seal(&row_id, secret, &*self.scope.random)?, digest.into())
+                }
+                (_, _, Some(before)) => (before.secret.clone(), before.secret_digest.clone()),
+                _ => {
+                    self.fault(secret_path(), "is needed for a new credential");
+                    continue;
+                }
+            };
+            let row = CredentialRow {
+                id: row_id,
+                provider_id: provider.id.clone(),
+                name: credential.name.as_str().into(),
+                secret,
+                secret_digest,
+                enabled: credential.enabled,
+                weight: credential.weight,
+            };
+            match before {
+                None => {
+                    self.change(Action::Create, "credential", full_name(&credential.name), vec![]);
+                    self.plan.scopes.routing = true;
+                }
+                Some(before) => {
+                    let other = differing([
+                        ("weight", before.weight != row.weight),
+                        ("enabled", before.enabled != row.enabled),
+                    ]);
+                    let fields = [differing([("secret", secret_differs)]), other.clone()].concat();
+                    if fields.is_empty() {
+                        continue;
+                    }
+                    self.change(Action::Update, "credential", full_name(&credential.name), fields);
+                    // A new secret alone takes the cheaper reload.
+                    self.plan.scopes.credentials = true;
+                    self.plan.scopes.routing |= !other.is_empty();
+                }
+            }
+            writes.upserted.push(row);
+        }
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+struct CredentialWrites {
+    upserted: Vec<CredentialRow>,
+    deleted: Vec<Arc<str>>,
+}
+
+fn provider_row(provider: &ProviderDocument, id: Arc<str>) -> ProviderRow {
+    ProviderRow {
+        id,
+        name: provider.name.as_str().into(),
+        channel: provider.channel.as_str().into(),
+        base_url: provider.base_url.as_deref().map(Into::into),
+        enabled: provider.enabled,
+        options: ProviderOptions {
+            private_network: provider.network == NetworkDocument::Private,
+            dialects: provider.dialects.clone(),
+            headers: provider.headers.clone(),
+            models: provider.models.clone(),
+            refuses_stream_options: provider.refuses_stream_options,
+        },
+        created_at: Timestamp(0),
+    }
+}
+
+fn differing_provider(before: &ProviderRow, after: &ProviderRow) -> Vec<&'static str> {
+    let (old, new) = (&before.options, &after.options);
+    differing([
+        ("channel", before.channel != after.channel),
+        ("base_url", before.base_url != after.base_url),
+        ("network", old.private_network != new.private_network),
+        ("dialects", old.dialects != new.dialects),
+        ("headers", old.headers != new.headers),
+        ("models", old.models != new.models),
+        ("refuses_stream_options", old.refuses_stream_options != new.refuses_stream_options),
+        ("enabled", before.enabled != after.enabled),
+    ])
+}

@@ -1,0 +1,27 @@
+//! The core within this process, with a fake of each port: what is sent to the database and in which order, and what
+//! becomes of a request when something fails at the worst moment.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    missing_docs,
+    unreachable_pub
+)]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod batches;
+mod commits;
+mod credentials;
+mod damaged_rows;
+mod endings;
+mod keys;
+mod publication;
+mod readiness;
+mod reloads;
+mod settlements;
+mod ticks;

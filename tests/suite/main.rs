@@ -1,0 +1,38 @@
+//! The black-box suite: it speaks HTTP to a gateway and plays the vendors behind it.
+//!
+//! The same cases run on both hosts: `TOLLGATE_SUITE_HOST=worker` takes the one in the Workers runtime. What only a
+//! process has is in [`native`]; on the other host those cases fail with a hint unless they are left out in the open, by
+//! `--skip native::`.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    missing_docs,
+    unreachable_pub
+)]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod check;
+
+mod authentication;
+mod disconnect;
+mod export;
+mod failover;
+mod gemini_path;
+mod headers;
+mod import;
+mod models;
+mod native;
+mod passthrough;
+mod probe;
+mod request_error;
+mod round_trips;
+mod scale;
+mod stream;
+mod upstream_error;
+mod usage;
