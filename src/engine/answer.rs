@@ -162,7 +162,7 @@ mod tests {
     fn secrets_are_taken_out() {
         let body = format!(
             r#"{{"type":"error","error":{{"type":"api_error","message":"key {SECRET} ({}…) of org-AbCdEf123456 is over its limit, see a.b/c-d"}}}}"#,
-            &SECRET[..12]
+            SECRET.get(..12).unwrap()
         );
         let answer = text(error(429, &body).ok().unwrap());
         assert_eq!(

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::header::{CONTENT_TYPE, HeaderMap};
 
@@ -52,7 +53,8 @@ pub async fn run(
     call: &ClientCall,
     settlement: Settlement,
 ) -> Result<Answer, Unanswered> {
-    let mut run = Run { scope, vault, call, settlement, attempts_left: plan.max_attempts, last: None };
+    let mut run =
+        Run { scope, vault, call, settlement, attempts_left: plan.max_attempts, heartbeat: plan.heartbeat, last: None };
     let dialect = call.request.dialect;
     for target in &plan.targets {
         if !target.provider.endpoint.dialects.contains(&dialect) {
@@ -104,6 +106,7 @@ struct Run<'a> {
     call: &'a ClientCall,
     settlement: Settlement,
     attempts_left: u32,
+    heartbeat: Option<Duration>,
     last: Option<Result<Answer, EngineError>>,
 }
 
@@ -209,7 +212,7 @@ impl Run<'_> {
             && events
             && target.provider.endpoint.ask_for_usage
             && request.usage_is_unasked();
-        let mut body = body.observe(Box::new(Metered::new(request.dialect, events, self.settlement)));
+        let mut body = body.observe(Box::new(Metered::new(request.dialect, events, self.heartbeat, self.settlement)));
         if unasked_usage {
             body = body.edit(Box::new(WithoutUsageChunk::default()));
         }

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::snapshot::{Credential, Provider};
 
@@ -11,6 +12,8 @@ pub struct Plan {
     pub model: Arc<str>,
     /// Most upstream calls, over all targets together.
     pub max_attempts: u32,
+    /// How long a stream may be quiet before its client gets a sign of life.
+    pub heartbeat: Option<Duration>,
     /// Who may serve it, in the order in which they are tried; never empty.
     pub targets: Vec<Target>,
 }

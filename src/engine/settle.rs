@@ -4,13 +4,14 @@
 //! client that leaves makes the host drop the request's future or its response body. A failed settlement loses accounting,
 //! never the response.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
 
 use super::select::Target;
 use crate::platform::Scope;
-use crate::platform::clock::Timestamp;
+use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::database::{DatabaseError, Intent, Rows};
 use crate::protocol::meter::Reading;
 use crate::protocol::operation::Operation;
@@ -73,6 +74,11 @@ impl Settlement {
     /// The request's id.
     pub fn request_id(&self) -> &Arc<str> {
         &self.request.request_id
+    }
+
+    /// The clock by which it measures.
+    pub fn clock(&self) -> Rc<dyn Clock> {
+        self.scope.clock.clone()
     }
 
     /// Records that a call to `target` begins.

@@ -7,6 +7,7 @@ use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::channel::endpoint::{DEFAULT_LIMITS, Endpoint, EndpointError, ExtraHeader, parse_base_url};
 use crate::channel::{self, Channel};
@@ -17,7 +18,7 @@ use crate::store::credential::CredentialRow;
 use crate::store::provider::ProviderRow;
 use crate::store::revision::Revisions;
 use crate::store::route::{MemberRow, RouteRow};
-use crate::store::settings::{DEFAULT_MAX_ATTEMPTS, Settings};
+use crate::store::settings::{DEFAULT_HEARTBEAT_MS, DEFAULT_MAX_ATTEMPTS, Settings};
 use crate::store::vault::{Vault, VaultError};
 
 /// The whole configuration at one revision.
@@ -36,6 +37,12 @@ impl Snapshot {
     /// Most upstream calls for a request whose route has no figure of its own.
     pub fn max_attempts(&self) -> u32 {
         self.settings.max_attempts.unwrap_or(DEFAULT_MAX_ATTEMPTS).max(1)
+    }
+
+    /// How long a stream may be quiet before its client gets a sign of life; `None` when it never does.
+    pub fn heartbeat(&self) -> Option<Duration> {
+        let millis = self.settings.stream.heartbeat_ms.unwrap_or(DEFAULT_HEARTBEAT_MS);
+        (millis > 0).then(|| Duration::from_millis(millis.into()))
     }
 
     /// The usable credentials of `provider`.

@@ -1,27 +1,37 @@
 //! What happens to the bytes of an answer on their way to the client.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::StatusCode;
 
 use super::settle::Settlement;
-use crate::platform::body::{Editor, Ending, Observer};
+use crate::platform::body::{Editor, Ending, Observer, Pulse};
 use crate::protocol::dialect::Dialect;
 use crate::protocol::error::Failure;
 use crate::protocol::meter::{Meter, Outcome};
 use crate::protocol::openai_chat::stream::UsageChunkRemover;
+use crate::protocol::sse::heartbeat;
 
 /// Reads usage on the side, ends a stream that breaks off with the dialect's error event, and settles.
 pub(super) struct Metered {
     meter: Meter,
     dialect: Dialect,
     events: bool,
+    heartbeat: Option<Duration>,
     settlement: Settlement,
 }
 
 impl Metered {
-    /// Watches an answer in `dialect`; `events` when it is a stream of events.
-    pub(super) fn new(dialect: Dialect, events: bool, settlement: Settlement) -> Self {
-        Self { meter: Meter::new(dialect, events), dialect, events, settlement }
+    /// Watches an answer in `dialect`; `events` when it is a stream of events, which then gets a heartbeat when it is quiet.
+    pub(super) fn new(dialect: Dialect, events: bool, heartbeat: Option<Duration>, settlement: Settlement) -> Self {
+        Self {
+            meter: Meter::new(dialect, events),
+            dialect,
+            events,
+            heartbeat: heartbeat.filter(|_| events),
+            settlement,
+        }
     }
 }
 
@@ -30,12 +40,24 @@ impl Observer for Metered {
         self.meter.chunk(chunk);
     }
 
+    fn has_ended(&self) -> bool {
+        self.meter.has_ended()
+    }
+
+    fn pulse(&self) -> Option<Pulse> {
+        self.heartbeat.map(|period| Pulse { period, clock: self.settlement.clock() })
+    }
+
+    fn heartbeat(&self) -> Option<Bytes> {
+        self.meter.at_border().then(|| heartbeat(self.dialect))
+    }
+
     fn may_append(&self) -> bool {
         self.events
     }
 
     fn end(self: Box<Self>, ending: Ending) -> Option<Bytes> {
-        let Self { meter, dialect, events, settlement } = *self;
+        let Self { meter, dialect, events, settlement, .. } = *self;
         let may_append = events && meter.at_border();
         let reading = meter.finish();
         let outcome = match (&ending, reading.outcome) {

@@ -1,8 +1,22 @@
 //! Server-sent events, as the WHATWG describes them (<https://html.spec.whatwg.org/multipage/server-sent-events.html>).
 
+use bytes::Bytes;
+
+use super::dialect::Dialect;
+
 /// Longest data that one event may have; what is longer is skipped, so that a stream without line ends cannot fill the
 /// memory.
 pub const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
+
+/// What tells a client of `dialect`, between two events, that the stream is still alive.
+pub fn heartbeat(dialect: Dialect) -> Bytes {
+    Bytes::from_static(match dialect {
+        Dialect::OpenAiChat | Dialect::OpenAiResponses => b": keep-alive\n\n",
+        Dialect::Claude => b"event: ping\ndata: {\"type\": \"ping\"}\n\n",
+        // Google's SDK for Python takes every line that is neither empty nor data for a piece of an error.
+        Dialect::Gemini => b"\n",
+    })
+}
 
 /// One event: its name (empty when the stream gave none) and its data lines joined by newlines, as bytes, because a
 /// stream is UTF-8 as a whole and not line by line.

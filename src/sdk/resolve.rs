@@ -22,6 +22,7 @@ impl Snapshot {
             return Ok(Plan {
                 model: name.into(),
                 max_attempts: route.max_attempts.unwrap_or(self.max_attempts()).max(1),
+                heartbeat: self.heartbeat(),
                 targets,
             });
         }
@@ -30,7 +31,12 @@ impl Snapshot {
             (!model.is_empty()).then(|| target(self, provider, model))
         });
         match found {
-            Some(target) => Ok(Plan { model: name.into(), max_attempts: self.max_attempts(), targets: vec![target] }),
+            Some(target) => Ok(Plan {
+                model: name.into(),
+                max_attempts: self.max_attempts(),
+                heartbeat: self.heartbeat(),
+                targets: vec![target],
+            }),
             None => Err(ResolveError::UnknownModel(name.to_owned())),
         }
     }

@@ -11,6 +11,10 @@ pub const SCHEMA_VERSION: i64 = 1;
 /// Most upstream calls for one request unless a route or the settings say otherwise.
 pub const DEFAULT_MAX_ATTEMPTS: u32 = 6;
 
+/// How long a stream may be quiet unless the settings say otherwise. Clients have been seen to show a stall after 20 seconds
+/// and to give up after 60.
+pub const DEFAULT_HEARTBEAT_MS: u32 = 15_000;
+
 /// What an operator can set for the whole instance.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -22,6 +26,20 @@ pub struct Settings {
     /// How configuration reaches the isolates.
     #[serde(skip_serializing_if = "is_default")]
     pub tick: TickSettings,
+    /// What happens to streams.
+    #[serde(skip_serializing_if = "is_default")]
+    pub stream: StreamSettings,
+}
+
+/// What happens to streams.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct StreamSettings {
+    /// For how many milliseconds a stream may be quiet before its client gets a sign of life: a `ping` in Claude's dialect, a
+    /// comment in OpenAI's, an empty line in Gemini's. 15000 when left out, 0 for never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heartbeat_ms: Option<u32>,
 }
 
 /// How configuration reaches the isolates.

@@ -35,23 +35,24 @@ pub struct Watcher {
 
 #[wasm_bindgen]
 impl Watcher {
-    /// Sees what has passed.
-    pub fn chunk(&mut self, chunk: &[u8]) {
-        if let Some(observer) = &mut self.observer {
-            observer.chunk(&Bytes::copy_from_slice(chunk));
-        }
-    }
-
-    /// Sees what comes and returns what is to go on.
-    pub fn edit(&mut self, chunk: &[u8]) -> Vec<u8> {
+    /// Sees what comes, and returns what is to go on in its place, if not itself.
+    pub fn edit(&mut self, chunk: &[u8]) -> Option<Vec<u8>> {
         let chunk = Bytes::copy_from_slice(chunk);
         if let Some(observer) = &mut self.observer {
             observer.chunk(&chunk);
         }
-        match &mut self.editor {
-            Some(editor) => editor.edit(chunk).into(),
-            None => chunk.into(),
-        }
+        self.editor.as_mut().map(|editor| editor.edit(chunk).into())
+    }
+
+    /// Whether the body has said that it is over.
+    #[wasm_bindgen(js_name = hasEnded)]
+    pub fn has_ended(&self) -> bool {
+        self.observer.as_ref().is_some_and(|observer| observer.has_ended())
+    }
+
+    /// A sign of life for the client, where it does not disturb.
+    pub fn heartbeat(&self) -> Option<Vec<u8>> {
+        self.observer.as_ref().and_then(|observer| observer.heartbeat()).map(Vec::from)
     }
 
     /// Learns the end, by the numbers in `bridge.js`, and decides what the client learns of it: with nothing the body ends for
@@ -93,17 +94,17 @@ impl UpstreamBody {
     pub(super) fn respond(&mut self, status: u16, headers: &HeaderMap, context: &JsValue) -> JsValue {
         self.is_done = true;
         let mut watcher = std::mem::take(&mut self.watcher);
-        let idle = self.idle.as_millis() as f64;
         let stream = if watcher.observer.is_none() && watcher.editor.is_none() {
             None
         } else if let Some(bytes) = bridge::whole_bytes(&self.upstream) {
-            watcher.chunk(&bytes);
+            watcher.edit(&bytes);
             watcher.end(0);
             None
-        } else if watcher.editor.is_some() {
-            Some(bridge::edit(&self.upstream, watcher, context, idle))
         } else {
-            Some(bridge::watch(&self.upstream, watcher, context, idle))
+            let pulse = watcher.observer.as_ref().and_then(|observer| observer.pulse());
+            let period = pulse.map_or(0.0, |pulse| pulse.period.as_millis() as f64);
+            let idle = self.idle.as_millis() as f64;
+            Some(bridge::stream(&self.upstream, watcher, context, period, idle))
         };
         let (deleted, set) = self.changes(headers);
         bridge::respond_from_upstream(&self.upstream, status, &deleted, &set, stream)

@@ -9,9 +9,11 @@ const COMPLETE = 0, BROKEN = 1, ABANDONED = 2;
 const WHOLE_BYTES = 4 * 1024 * 1024;
 /** How much of an error's body is read. */
 const ERROR_BYTES = 64 * 1024;
-/** How often what has gathered for the watcher of a native stream is taken out, in milliseconds. */
-const GATHERING = 1000;
 const BLOCK_BYTES = 64 * 1024;
+/** How often a stream is looked after, in milliseconds. */
+const PULSE = 1000;
+/** A block above this size tells that events come faster than they are handled: it pays to let them gather for a moment. */
+const CROWDED_BYTES = 512;
 /** How often a batch that nobody waits for is tried, and the pause between, in milliseconds. */
 const DEFERRED_ATTEMPTS = 3, DEFERRED_PAUSE = 300;
 
@@ -225,102 +227,58 @@ export async function pull(upstream) {
 }
 
 /**
- * The client's body for a stream that is only watched. The runtime carries it, without waking JavaScript for an event; what
- * passes gathers in the other branch of a tee and is shown to the watcher now and then, and at the end.
+ * The client's body for a stream: what comes is shown to the watcher, changed if it wants that, and written. `period` is how long
+ * it may be quiet before the client gets a sign of life, `idle` how long the upstream may pause, both in milliseconds.
  */
-export function watch(upstream, watcher, context, idle) {
-  const [client, watched] = upstream.response.body.tee();
+export function stream(upstream, watcher, context, period, idle) {
   const { readable, writable } = new IdentityTransformStream();
-  context.waitUntil(carry(upstream, client, watched, writable, watcher, idle));
+  context.waitUntil(pump(upstream, writable, watcher, period, idle));
   return readable;
 }
 
-async function carry(upstream, client, watched, writable, watcher, idle) {
-  for (const piece of upstream.ahead) watcher.chunk(piece);
-  const carried = new AbortController();
-  const gathered = gather(upstream, watched, watcher, carried.signal, idle);
-  let left = false;
-  try {
-    await writeAll(writable, upstream.ahead);
-    await client.pipeTo(writable, { preventClose: true });
-  } catch {
-    left = true;
-    // When it was the upstream that broke, this comes too late to matter.
-    upstream.controller.abort(ABANDONED);
-  }
-  carried.abort();
-  const epilogue = watcher.end(await gathered);
-  if (left) return;
-  try {
-    if (epilogue?.byteLength > 0) await writeAll(writable, [epilogue]);
-    await writable.close();
-  } catch {
-    // The client has left in this moment.
-  }
-}
-
-async function writeAll(writable, pieces) {
+async function pump(upstream, writable, watcher, period, idle) {
+  const source = new Gathered(upstream);
   const writer = writable.getWriter();
-  try {
-    for (const piece of pieces) await writer.write(piece);
-  } finally {
-    writer.releaseLock();
-  }
-}
-
-/** Shows the watcher what has gathered; ends with the stream and tells how it ended. */
-async function gather(upstream, watched, watcher, carried, idle) {
-  const reader = watched.getReader({ mode: "byob" });
-  let buffer = new ArrayBuffer(BLOCK_BYTES);
-  let full = false;
-  try {
-    for (;;) {
-      if (!full && !carried.aborted) await scheduler.wait(GATHERING, { signal: carried }).catch(() => {});
-      const quiet = carried.aborted ? null : setTimeout(() => upstream.controller.abort(BROKEN), idle);
-      const { value, done } = await reader.read(new Uint8Array(buffer));
-      if (quiet !== null) clearTimeout(quiet);
-      if (done) return COMPLETE;
-      watcher.chunk(value);
-      full = value.byteLength === BLOCK_BYTES;
-      buffer = value.buffer;
+  let ending = COMPLETE, isWriting = false, last = Date.now();
+  const write = async bytes => {
+    isWriting = true;
+    try {
+      await writer.write(bytes);
+    } catch (error) {
+      ending = ABANDONED;
+      throw error;
     }
-  } catch (error) {
-    return error === ABANDONED ? ABANDONED : BROKEN;
-  }
-}
-
-/** The client's body for a stream that is edited: each piece goes through the core. */
-export function edit(upstream, watcher, context, idle) {
-  const { readable, writable } = new IdentityTransformStream();
-  context.waitUntil(pump(upstream, writable, watcher, idle));
-  return readable;
-}
-
-async function pump(upstream, writable, watcher, idle) {
-  const reader = upstream.response.body.getReader({ mode: "byob" });
-  const writer = writable.getWriter();
-  let ending = COMPLETE;
-  let writing = false;
-  const pass = async piece => {
-    const edited = watcher.edit(piece);
-    writing = true;
-    if (edited.byteLength > 0) await writer.write(edited);
-    writing = false;
+    isWriting = false;
   };
+  const pass = async piece => {
+    last = Date.now();
+    const passed = watcher.edit(piece) ?? piece;
+    if (passed.byteLength > 0) await write(passed);
+  };
+  const pulse = setInterval(() => {
+    const silence = Date.now() - last;
+    if (watcher.hasEnded()) source.stop(COMPLETE);
+    else if (silence >= idle) source.stop(BROKEN);
+    else if (period > 0 && silence >= period && !isWriting) {
+      last = Date.now();
+      const heartbeat = watcher.heartbeat();
+      if (heartbeat !== undefined) write(heartbeat).catch(() => source.stop(ABANDONED));
+    }
+  }, PULSE);
   try {
     for (const piece of upstream.ahead) await pass(piece);
     for (let buffer = new ArrayBuffer(BLOCK_BYTES); ; ) {
-      const quiet = setTimeout(() => upstream.controller.abort(BROKEN), idle);
-      const { value, done } = await reader.read(new Uint8Array(buffer));
-      clearTimeout(quiet);
-      if (done) break;
+      const value = await source.read(buffer);
+      if (value === undefined) break;
       await pass(value);
       buffer = value.buffer;
+      if (value.byteLength > CROWDED_BYTES) await scheduler.wait(1);
     }
   } catch {
-    ending = writing ? ABANDONED : BROKEN;
-    upstream.controller.abort(ending);
+    if (ending !== ABANDONED) ending = source.stopped ?? BROKEN;
   }
+  clearInterval(pulse);
+  if (ending !== COMPLETE) source.stop(ending);
   const epilogue = watcher.end(ending);
   if (ending === ABANDONED) return;
   try {
@@ -329,6 +287,44 @@ async function pump(upstream, writable, watcher, idle) {
     else await writer.close();
   } catch {
     // The client has left in this moment.
+  }
+}
+
+// The beginning of a gzip file whose own name never ends: what decompresses it reads on and on and gives nothing.
+const ENDLESS_NAME = new Uint8Array([0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 0xff]);
+
+/**
+ * A reader that gives everything that has come since it was last asked.
+ *
+ * The runtime's own reader gives one piece of what the upstream sent, however small, and holds nothing back meanwhile; waking
+ * JavaScript for each costs much more than what is done with it. A tee does hold what one of its branches has not read yet. So the
+ * other branch is drained by the runtime alone, into a decompressor that wakes nobody, and this one gathers. Should a runtime
+ * refuse that, the tee goes on as an ordinary one, piece by piece.
+ */
+class Gathered {
+  constructor({ response, controller }) {
+    const [drained, gathered] = response.body.tee();
+    const sink = new DecompressionStream("gzip");
+    const header = sink.writable.getWriter();
+    header.write(ENDLESS_NAME).catch(() => {});
+    header.releaseLock();
+    drained.pipeTo(sink.writable, { preventClose: true }).catch(() => {});
+    this.reader = gathered.getReader({ mode: "byob" });
+    this.controller = controller;
+    /** How it ended, when it was ended from this side. */
+    this.stopped = null;
+  }
+
+  /** Reads into `buffer`; undefined at the end. */
+  async read(buffer) {
+    const { value, done } = await this.reader.read(new Uint8Array(buffer));
+    return done ? undefined : value;
+  }
+
+  /** Ends it: the upstream is let go, and a read under way fails. */
+  stop(ending) {
+    this.stopped ??= ending;
+    this.controller.abort();
   }
 }
 

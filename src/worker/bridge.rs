@@ -43,8 +43,7 @@ extern "C" {
     pub(super) fn abort(pipe: &JsValue, reason: &str) -> Promise;
 
     pub(super) fn pull(upstream: &JsValue) -> Promise;
-    pub(super) fn watch(upstream: &JsValue, watcher: Watcher, context: &JsValue, idle: f64) -> JsValue;
-    pub(super) fn edit(upstream: &JsValue, watcher: Watcher, context: &JsValue, idle: f64) -> JsValue;
+    pub(super) fn stream(upstream: &JsValue, watcher: Watcher, context: &JsValue, period: f64, idle: f64) -> JsValue;
 
     pub(super) fn batch(database: &JsValue, text: &str) -> Promise;
     #[wasm_bindgen(js_name = batchDeferred)]

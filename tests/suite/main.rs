@@ -25,6 +25,7 @@ mod export;
 mod failover;
 mod gemini_path;
 mod headers;
+mod heartbeat;
 mod import;
 mod models;
 mod native;

@@ -38,6 +38,17 @@ pub fn kind() -> Kind {
     }
 }
 
+/// Whether a host can break a response off: the Workers runtime on one's own machine ends every stream properly, whatever became
+/// of it.
+pub fn breaks_responses_off() -> bool {
+    kind() == Kind::Native
+}
+
+/// Whether a host learns at once that a client has left: the Workers runtime on one's own machine tells it by a failed write only.
+pub fn learns_of_leaving_clients() -> bool {
+    kind() == Kind::Native
+}
+
 /// Seconds that a gateway gets to end by itself: the Workers runtime is a tree of processes, which its root ends.
 fn grace() -> u32 {
     if kind() == Kind::Native { 0 } else { 10 }

@@ -129,6 +129,12 @@ impl Answer {
         self
     }
 
+    /// Waits for the test before the first piece.
+    pub fn wait_first(mut self, gate: &Gate) -> Self {
+        self.steps.insert(0, Step::Wait(gate.clone()));
+        self
+    }
+
     /// Says how it ends.
     pub fn ending(mut self, ending: Ending) -> Self {
         self.ending = ending;

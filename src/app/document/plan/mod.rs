@@ -115,6 +115,7 @@ impl Planner<'_> {
         let fields = differing([
             ("max_attempts", wanted.max_attempts != before.max_attempts),
             ("tick", wanted.tick != before.tick),
+            ("stream", wanted.stream != before.stream),
         ]);
         self.change(Action::Update, "settings", "settings".to_owned(), fields);
         self.plan.statements.push(settings::write(wanted));

@@ -5,12 +5,17 @@
 //! hangs an [`Observer`] on the stream and lets the host decide how to feed it.
 
 use std::any::Any;
-use std::collections::VecDeque;
 use std::fmt;
+use std::rc::Rc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use futures_util::future::{LocalBoxFuture, poll_fn};
+use futures_util::future::LocalBoxFuture;
+
+use super::clock::Clock;
+
+pub mod plain;
 
 /// The body of a request or a response.
 pub enum Body {
@@ -93,12 +98,29 @@ pub trait Observer {
     /// Sees a chunk. The host chooses where chunks begin and end, and may show them later than it forwards them.
     fn chunk(&mut self, chunk: &Bytes);
 
+    /// Whether the body has said by itself that it is over, whatever its sender does with the connection.
+    fn has_ended(&self) -> bool;
+
+    /// How a reader of a quiet body is kept waiting, if at all.
+    fn pulse(&self) -> Option<Pulse>;
+
+    /// What to say to a reader who has heard nothing for a while; `None` where it would disturb.
+    fn heartbeat(&self) -> Option<Bytes>;
+
     /// Whether it may have something to say at the end; the length of the body is then not known beforehand.
     fn may_append(&self) -> bool;
 
     /// Learns how the body ended, and decides what the reader learns of it: with `None` the body ends for him as it did, with
     /// an epilogue it ends properly after that, which may be empty.
     fn end(self: Box<Self>, ending: Ending) -> Option<Bytes>;
+}
+
+/// How a reader of a quiet body is kept waiting.
+pub struct Pulse {
+    /// How long a body may be quiet, roughly: a host may look only now and then.
+    pub period: Duration,
+    /// What to measure that by.
+    pub clock: Rc<dyn Clock>,
 }
 
 /// How a body ended.
@@ -147,78 +169,6 @@ pub trait ByteStream: Unpin + 'static {
     fn as_any(&mut self) -> &mut dyn Any;
 }
 
-/// The obvious ways to do what [`ByteStream`] asks for, for streams that have no better one.
-pub mod plain {
-    use super::*;
-
-    /// Reads `stream` to its end, at most `limit` bytes.
-    pub fn collect(mut stream: Box<dyn ByteStream>, limit: usize) -> LocalBoxFuture<'static, Result<Bytes, BodyError>> {
-        Box::pin(async move {
-            if stream.length().is_some_and(|length| length > limit as u64) {
-                return Err(BodyError::TooLarge { limit });
-            }
-            let Some(first) = next(&mut *stream).await else { return Ok(Bytes::new()) };
-            let first = first?;
-            let mut total = first.len();
-            let mut rest: Option<BytesMut> = None;
-            loop {
-                if total > limit {
-                    return Err(BodyError::TooLarge { limit });
-                }
-                let Some(chunk) = next(&mut *stream).await else { break };
-                let chunk = chunk?;
-                total += chunk.len();
-                rest.get_or_insert_with(|| BytesMut::from(&first[..])).extend_from_slice(&chunk);
-            }
-            // The usual small body is one chunk, which then needs no copy.
-            Ok(rest.map_or(first, BytesMut::freeze))
-        })
-    }
-
-    /// Reads at least `bytes` bytes of `stream` and puts them before the rest.
-    pub fn read_ahead(
-        mut stream: Box<dyn ByteStream>,
-        bytes: usize,
-    ) -> LocalBoxFuture<'static, Result<Body, BodyError>> {
-        Box::pin(async move {
-            let mut pieces = VecDeque::new();
-            let mut length = 0;
-            while length < bytes {
-                match next(&mut *stream).await {
-                    Some(piece) => {
-                        let piece = piece?;
-                        length += piece.len();
-                        pieces.push_back(piece);
-                    }
-                    None => return Ok(Body::Whole(join(pieces))),
-                }
-            }
-            Ok(Body::Stream(Box::new(ReadAhead { pieces, stream })))
-        })
-    }
-
-    /// Shows each chunk of `stream` to `observer` as it is pulled.
-    pub fn observe(stream: Box<dyn ByteStream>, observer: Box<dyn Observer>) -> Box<dyn ByteStream> {
-        Box::new(Observed { stream, observer: Some(observer) })
-    }
-
-    /// Lets `editor` change each chunk of `stream` as it is pulled.
-    pub fn edit(stream: Box<dyn ByteStream>, editor: Box<dyn Editor>) -> Box<dyn ByteStream> {
-        Box::new(Edited { stream, editor: Some(editor) })
-    }
-
-    fn join(mut pieces: VecDeque<Bytes>) -> Bytes {
-        match pieces.len() {
-            0 | 1 => pieces.pop_front().unwrap_or_default(),
-            _ => pieces.make_contiguous().concat().into(),
-        }
-    }
-
-    async fn next(stream: &mut dyn ByteStream) -> Option<Result<Bytes, BodyError>> {
-        poll_fn(|context| stream.poll_next(context)).await
-    }
-}
-
 /// Implements the parts of [`ByteStream`] for which a stream has no better way than the plain one.
 #[macro_export]
 macro_rules! plain_byte_stream {
@@ -258,99 +208,6 @@ macro_rules! plain_byte_stream {
             self
         }
     };
-}
-
-struct Observed {
-    stream: Box<dyn ByteStream>,
-    observer: Option<Box<dyn Observer>>,
-}
-
-impl Observed {
-    fn end(&mut self, ending: Ending) -> Option<Bytes> {
-        self.observer.take().and_then(|observer| observer.end(ending))
-    }
-}
-
-impl ByteStream for Observed {
-    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, BodyError>>> {
-        let Some(observer) = &mut self.observer else { return Poll::Ready(None) };
-        let (epilogue, error) = match std::task::ready!(self.stream.poll_next(context)) {
-            Some(Ok(chunk)) => {
-                observer.chunk(&chunk);
-                return Poll::Ready(Some(Ok(chunk)));
-            }
-            Some(Err(error)) => (self.end(Ending::Broken(error.clone())), Some(error)),
-            None => (self.end(Ending::Complete), None),
-        };
-        Poll::Ready(match epilogue {
-            None => error.map(Err),
-            Some(epilogue) => (!epilogue.is_empty()).then_some(Ok(epilogue)),
-        })
-    }
-
-    fn length(&self) -> Option<u64> {
-        self.observer.as_ref().filter(|observer| !observer.may_append()).and_then(|_| self.stream.length())
-    }
-
-    plain_byte_stream!();
-}
-
-impl Drop for Observed {
-    fn drop(&mut self) {
-        self.end(Ending::Abandoned);
-    }
-}
-
-struct ReadAhead {
-    pieces: VecDeque<Bytes>,
-    stream: Box<dyn ByteStream>,
-}
-
-impl ByteStream for ReadAhead {
-    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, BodyError>>> {
-        match self.pieces.pop_front() {
-            Some(piece) => Poll::Ready(Some(Ok(piece))),
-            None => self.stream.poll_next(context),
-        }
-    }
-
-    fn length(&self) -> Option<u64> {
-        let ahead: usize = self.pieces.iter().map(Bytes::len).sum();
-        self.stream.length().map(|rest| rest + ahead as u64)
-    }
-
-    plain_byte_stream!();
-}
-
-struct Edited {
-    stream: Box<dyn ByteStream>,
-    /// `None` when the stream has ended.
-    editor: Option<Box<dyn Editor>>,
-}
-
-impl ByteStream for Edited {
-    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, BodyError>>> {
-        while let Some(editor) = &mut self.editor {
-            let edited = match std::task::ready!(self.stream.poll_next(context)) {
-                Some(Ok(chunk)) => editor.edit(chunk),
-                Some(Err(error)) => {
-                    self.editor = None;
-                    return Poll::Ready(Some(Err(error)));
-                }
-                None => {
-                    let rest = editor.finish();
-                    self.editor = None;
-                    rest
-                }
-            };
-            if !edited.is_empty() {
-                return Poll::Ready(Some(Ok(edited)));
-            }
-        }
-        Poll::Ready(None)
-    }
-
-    plain_byte_stream!();
 }
 
 struct Chunks(std::vec::IntoIter<Bytes>);
@@ -418,6 +275,18 @@ mod tests {
     impl Observer for Recorder {
         fn chunk(&mut self, chunk: &Bytes) {
             self.0.borrow_mut().bytes.extend_from_slice(chunk);
+        }
+
+        fn has_ended(&self) -> bool {
+            false
+        }
+
+        fn pulse(&self) -> Option<Pulse> {
+            None
+        }
+
+        fn heartbeat(&self) -> Option<Bytes> {
+            None
         }
 
         fn may_append(&self) -> bool {
