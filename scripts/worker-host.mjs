@@ -1,8 +1,8 @@
 // Runs the built Worker in workerd with a D1 of its own, for tests: `node scripts/worker-host.mjs`.
 //
 // Variables whose names begin with TOLLGATE_ become bindings. TOLLGATE_PORT chooses the port, a free one by default;
-// TOLLGATE_DATA_DIR keeps the database there instead of in memory; TOLLGATE_SKIP_MIGRATIONS leaves the database empty. It ends when
-// its standard input does.
+// TOLLGATE_DATA_DIR keeps the database there instead of in memory; TOLLGATE_SKIP_MIGRATIONS leaves the database empty;
+// SUITE_TRAPS lets requests to /suite/trap trap in WebAssembly. It ends when its standard input does.
 import { readFileSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Log, LogLevel, Miniflare } from "miniflare";
@@ -16,9 +16,7 @@ const bindings = Object.fromEntries(
 
 const miniflare = new Miniflare({
   rootPath: `${root}/build`,
-  scriptPath: "index.js",
-  modules: true,
-  modulesRules: [{ type: "CompiledWasm", include: ["**/*.wasm"] }],
+  modules: modules(),
   compatibilityDate: compatibilityDate(),
   host: "127.0.0.1",
   port: Number(TOLLGATE_PORT ?? 0),
@@ -46,6 +44,21 @@ process.on("SIGTERM", stop);
 async function stop() {
   await miniflare.dispose();
   process.exit(0);
+}
+
+/** The Worker as it is built; where traps are wanted, with an entry before it that can cause them. */
+function modules() {
+  const built = [
+    { type: "ESModule", path: `${root}/build/index.js` },
+    { type: "CompiledWasm", path: `${root}/build/index_bg.wasm` },
+  ];
+  if (!process.env.SUITE_TRAPS) return built;
+  const traps = ["entry.mjs", "instances.mjs"].map(name => ({
+    type: "ESModule",
+    path: `${root}/build/${name}`,
+    contents: readFileSync(`${root}/tests/support/traps/${name}`, "utf8"),
+  }));
+  return [...traps, ...built];
 }
 
 /** The Worker's own date, from its configuration. */

@@ -73,7 +73,8 @@ async fn answer(request: &JsValue, environment: JsValue, context: &JsValue) -> J
     response::to_js(response, context)
 }
 
-fn scope(environment: JsValue, context: &JsValue) -> Scope {
+/// The ports of one request, on top of what its environment binds; tasks go on within `context`.
+pub fn scope(environment: JsValue, context: &JsValue) -> Scope {
     Scope {
         database: Rc::new(database::D1Database::new(bridge::binding(&environment, "DB"))),
         fetch: Rc::new(fetch::WorkerFetch),

@@ -31,6 +31,8 @@ mod models;
 mod native;
 mod passthrough;
 mod probe;
+mod readiness;
+mod recovery;
 mod request_error;
 mod round_trips;
 mod scale;
