@@ -43,7 +43,7 @@ pub fn export(options: &Options, format: DocumentFormat) -> Result<(), Failure> 
     let document = with_parts(options, async |parts| configuration_export(&parts.scope).await.map_err(describe))?;
     match format {
         DocumentFormat::Json => println!("{}", serde_json::to_string_pretty(&document)?),
-        DocumentFormat::Yaml => print!("{}", serde_saphyr::to_string(&document)?),
+        DocumentFormat::Yaml => println!("{}", serde_saphyr::to_string(&document)?),
     }
     Ok(())
 }
