@@ -12,8 +12,8 @@ const ERROR_BYTES = 64 * 1024;
 const BLOCK_BYTES = 64 * 1024;
 /** How often a stream is looked after, in milliseconds. */
 const PULSE = 1000;
-/** A block above this size tells that events come faster than they are handled: it pays to let them gather for a moment. */
-const CROWDED_BYTES = 512;
+/** Pieces that come within CROWDED milliseconds come faster than they are handled: it pays to let them gather for GATHERING. */
+const CROWDED = 5, GATHERING = 2;
 /** How often a batch that nobody waits for is tried, and the pause between, in milliseconds. */
 const DEFERRED_ATTEMPTS = 3, DEFERRED_PAUSE = 300;
 
@@ -267,12 +267,12 @@ async function pump(upstream, writable, watcher, period, idle) {
   }, PULSE);
   try {
     for (const piece of upstream.ahead) await pass(piece);
-    for (let buffer = new ArrayBuffer(BLOCK_BYTES); ; ) {
+    for (let buffer = new ArrayBuffer(BLOCK_BYTES), before = last; ; before = last) {
       const value = await source.read(buffer);
       if (value === undefined) break;
       await pass(value);
       buffer = value.buffer;
-      if (value.byteLength > CROWDED_BYTES) await scheduler.wait(1);
+      if (last - before < CROWDED) await scheduler.wait(GATHERING);
     }
   } catch {
     if (ending !== ABANDONED) ending = source.stopped ?? BROKEN;
@@ -342,13 +342,16 @@ export async function batch(database, text) {
 }
 
 /** The same for statements that nobody waits for: what fails in passing is tried again. */
-export async function batchDeferred(database, text) {
+export function batchDeferred(database, text, context) {
+  context.waitUntil(tryBatch(database, text));
+}
+
+async function tryBatch(database, text) {
   for (let attempt = 1; ; attempt++) {
     try {
-      await batch(database, text);
-      return;
+      return await batch(database, text);
     } catch (error) {
-      if (attempt === DEFERRED_ATTEMPTS) throw error;
+      if (attempt === DEFERRED_ATTEMPTS) return console.error(`a settlement is lost: ${errorText(error)}`);
       await scheduler.wait(DEFERRED_PAUSE * attempt);
     }
   }

@@ -47,7 +47,7 @@ extern "C" {
 
     pub(super) fn batch(database: &JsValue, text: &str) -> Promise;
     #[wasm_bindgen(js_name = batchDeferred)]
-    pub(super) fn batch_deferred(database: &JsValue, text: &str) -> Promise;
+    pub(super) fn batch_deferred(database: &JsValue, text: &str, context: &JsValue);
 
     #[wasm_bindgen(js_name = errorText)]
     pub(super) fn error_text(error: &JsValue) -> String;

@@ -20,24 +20,32 @@ thread_local! {
 }
 
 /// The binding `DB` as one request sees it.
-pub(super) struct D1Database(JsValue);
+pub(super) struct D1Database {
+    binding: JsValue,
+    context: JsValue,
+}
 
 impl D1Database {
-    /// The database behind `binding`, which is undefined when the Worker has none.
-    pub(super) fn new(binding: JsValue) -> Self {
-        Self(binding)
+    /// The database behind `binding`, which is undefined when the Worker has none. What nobody waits for goes on within
+    /// `context`.
+    pub(super) fn new(binding: JsValue, context: JsValue) -> Self {
+        Self { binding, context }
     }
 
-    fn start(&self, intent: Intent, statements: &[Statement]) -> Result<JsFuture, DatabaseError> {
-        if self.0.is_undefined() {
+    /// Starts a batch; `None` when there is nothing to wait for.
+    fn start(&self, intent: Intent, statements: &[Statement]) -> Result<Option<JsFuture>, DatabaseError> {
+        if self.binding.is_undefined() {
             return Err(DatabaseError::from_message("no D1 database is bound as DB"));
         }
         statements.iter().try_for_each(Statement::check_limits)?;
         let text = to_text(statements);
-        Ok(JsFuture::from(match intent {
-            Intent::Read | Intent::Write => bridge::batch(&self.0, &text),
-            Intent::Deferred => bridge::batch_deferred(&self.0, &text),
-        }))
+        Ok(match intent {
+            Intent::Read | Intent::Write => Some(JsFuture::from(bridge::batch(&self.binding, &text))),
+            Intent::Deferred => {
+                bridge::batch_deferred(&self.binding, &text, &self.context);
+                None
+            }
+        })
     }
 }
 
@@ -50,11 +58,9 @@ impl Database for D1Database {
         ROUND_TRIPS.set(ROUND_TRIPS.get() + 1);
         let started = self.start(intent, &statements);
         Box::pin(async move {
-            let result = started?.await.map_err(|error| DatabaseError::from_message(bridge::error_text(&error)))?;
-            match result.as_string() {
-                Some(text) => from_text(&text),
-                None => Ok(vec![]),
-            }
+            let Some(started) = started? else { return Ok(vec![]) };
+            let result = started.await.map_err(|error| DatabaseError::from_message(bridge::error_text(&error)))?;
+            from_text(&result.as_string().unwrap_or_default())
         })
     }
 

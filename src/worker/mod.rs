@@ -76,7 +76,7 @@ async fn answer(request: &JsValue, environment: JsValue, context: &JsValue) -> J
 /// The ports of one request, on top of what its environment binds; tasks go on within `context`.
 pub fn scope(environment: JsValue, context: &JsValue) -> Scope {
     Scope {
-        database: Rc::new(database::D1Database::new(bridge::binding(&environment, "DB"))),
+        database: Rc::new(database::D1Database::new(bridge::binding(&environment, "DB"), context.clone())),
         fetch: Rc::new(fetch::WorkerFetch),
         clock: Rc::new(ports::WorkerClock),
         random: ports::random(),
