@@ -7,11 +7,13 @@ use tollgate::app::ADMIN_TOKEN_VARIABLE;
 use tollgate::app::document::stored::Stored;
 use tollgate::app::identity::{ADMIN_TOKEN_PREFIX, new_secret, store_admin_token};
 use tollgate::app::operations::configuration::{ImportOptions, configuration_import};
+use tollgate::platform::Scope;
 use tollgate::platform::database::Intent;
 use tollgate::store::admin_token;
 
 use crate::cli::Failure;
 use crate::instance::Parts;
+use crate::manage::describe;
 
 /// The vendors whose usual variable makes a provider.
 const VENDORS: [(&str, &str, &str); 3] = [
@@ -33,11 +35,20 @@ pub async fn greet(parts: &Parts, address: SocketAddr) -> Result<(), Failure> {
         }
         return Ok(());
     }
-    let report = configuration_import(&parts.gateway, scope, first_document(), ImportOptions::default())
-        .await
-        .map_err(|error| format!("the first configuration could not be written: {error:?}"))?;
-    let token = token.unwrap_or_else(|| format!("(the one in {ADMIN_TOKEN_VARIABLE})"));
-    let key = report.keys.first().map(|key| key.key.as_str()).unwrap_or_default();
+    let report = match configuration_import(&parts.gateway, scope, first_document(), ImportOptions::default()).await {
+        Ok(report) => report,
+        Err(error) => {
+            if let Some(token) = token {
+                println!("The admin token is {token}\nKeep it, it is not shown again.\n");
+            }
+            return Err(format!("the first configuration could not be written: {}", describe(error)).into());
+        }
+    };
+    let token = token.unwrap_or_else(|| match in_environment(scope) {
+        true => format!("(the one in {ADMIN_TOKEN_VARIABLE})"),
+        false => "(the one that an earlier start has shown)".to_owned(),
+    });
+    let key = report.keys.first().map(|key| &*key.key).unwrap_or_default();
     let providers: Vec<&str> =
         report.changes.iter().filter(|change| change.kind == "provider").map(|change| change.name.as_str()).collect();
     println!(
@@ -56,9 +67,8 @@ pub async fn greet(parts: &Parts, address: SocketAddr) -> Result<(), Failure> {
 /// Makes an admin token, unless there is one in the environment or in the database.
 async fn make_admin_token(parts: &Parts) -> Result<Option<String>, Failure> {
     let scope = &parts.scope;
-    let in_environment = scope.variables.get(ADMIN_TOKEN_VARIABLE).is_some_and(|token| !token.is_empty());
     let stored = scope.database.batch(Intent::Read, vec![admin_token::any()]).await?;
-    if in_environment || stored.first().is_some_and(|rows| !rows.0.is_empty()) {
+    if in_environment(scope) || stored.first().is_some_and(|rows| !rows.0.is_empty()) {
         return Ok(None);
     }
     let token = new_secret(ADMIN_TOKEN_PREFIX, scope);
@@ -66,11 +76,17 @@ async fn make_admin_token(parts: &Parts) -> Result<Option<String>, Failure> {
     Ok(Some(token))
 }
 
+fn in_environment(scope: &Scope) -> bool {
+    scope.variables.get(ADMIN_TOKEN_VARIABLE).is_some_and(|token| !token.is_empty())
+}
+
 fn first_document() -> Value {
     let mut providers = vec![json!({"name": "echo", "channel": "echo", "models": ["echo"]})];
     for (name, channel, variable) in VENDORS {
-        if std::env::var(variable).is_ok_and(|key| !key.trim().is_empty()) {
-            let credentials = json!([{"name": "default", "secret": format!("env://{variable}")}]);
+        // Often with a line end, when it comes out of a file.
+        let key = std::env::var(variable).unwrap_or_default();
+        if !key.trim().is_empty() {
+            let credentials = json!([{"name": "default", "secret": key.trim()}]);
             providers.push(json!({"name": name, "channel": channel, "credentials": credentials}));
         }
     }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::thread::JoinHandle;
 
 use socket2::{Domain, Protocol, Socket, Type};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tollgate::app::{Gateway, HostOptions};
 use tollgate::platform::Scope;
 use tollgate::store::vault::Vault;
@@ -149,14 +149,28 @@ fn run(shared: &Shared) -> Result<(), Failure> {
         Ok::<(), Failure>(())
     })?;
     let (stop, stopped) = watch::channel(false);
+    let (ended, mut any_ended) = mpsc::unbounded_channel();
     let mut isolates = Vec::with_capacity(threads);
     for (number, listener) in listeners.into_iter().enumerate() {
         let (shared, stopped) = (shared.clone(), stopped.clone());
-        let run = move || isolate::run(&shared, listener, stopped);
+        let ended = TellsEnd(ended.clone());
+        let run = move || {
+            let _ended = ended;
+            isolate::run(&shared, listener, stopped)
+        };
         isolates.push(std::thread::Builder::new().name(format!("isolate-{number}")).spawn(run)?);
     }
     println!("tollgate listens on http://{address}");
-    runtime.block_on(until_asked_to_end())?;
+    runtime.block_on(async {
+        tokio::select! {
+            result = until_asked_to_end() => result,
+            // Better to end, and be started again, than to answer with fewer isolates than one believes.
+            _ = any_ended.recv() => {
+                tracing::error!("an isolate has ended by itself; the process ends too");
+                Ok(())
+            }
+        }
+    })?;
     tracing::info!("ending; answers under way may finish");
     let _ = stop.send(true);
     for isolate in isolates {
@@ -166,6 +180,15 @@ fn run(shared: &Shared) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Tells that a thread ends, in whatever way.
+struct TellsEnd(mpsc::UnboundedSender<()>);
+
+impl Drop for TellsEnd {
+    fn drop(&mut self) {
+        let _ = self.0.send(());
+    }
 }
 
 /// Makes sure that no other process listens there. One that shares its port, as we do, would let us in silently.

@@ -48,7 +48,7 @@ pub fn run(shared: &Shared, listener: TcpListener, stopped: watch::Receiver<bool
         if tokio::time::timeout(limit, OptionFuture::from(finished)).await.is_err() {
             tracing::warn!("answers were still under way at the end and are cut off");
         }
-        // What is dropped with the runtime would settle too late, so connections that are left are dropped first.
+        // What is left is dropped now, so that its settlements are among those that are waited for.
         server.drop_connections().await;
         let _ = tokio::time::timeout(limit, tasks.all_ended()).await;
         Ok(())

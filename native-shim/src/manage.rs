@@ -12,11 +12,15 @@ use tollgate::app::operations::configuration::{
 };
 
 use crate::cli::{DocumentFormat, Failure, Options};
+use crate::database;
 use crate::instance::{self, Parts};
 
 /// Applies a file and prints what changed.
 pub fn import(options: &Options, file: &Path, dry_run: bool, prune: bool) -> Result<(), Failure> {
     let document = read_document(file)?;
+    if dry_run {
+        require_database(options)?;
+    }
     let report = with_parts(options, async |parts| apply(parts, &document, ImportOptions { dry_run, prune }).await)?;
     for change in &report.changes {
         let sign = match change.action {
@@ -33,13 +37,14 @@ pub fn import(options: &Options, file: &Path, dry_run: bool, prune: bool) -> Res
         (count, false) => println!("{count} changed; the configuration is at revision {}", report.revision),
     }
     for key in &report.keys {
-        println!("key {}: {} (not shown again)", key.name, key.key);
+        println!("key {}: {} (not shown again)", key.name, &*key.key);
     }
     Ok(())
 }
 
 /// Prints the configuration.
 pub fn export(options: &Options, format: DocumentFormat) -> Result<(), Failure> {
+    require_database(options)?;
     let document = with_parts(options, async |parts| configuration_export(&parts.scope).await.map_err(describe))?;
     match format {
         DocumentFormat::Json => println!("{}", serde_json::to_string_pretty(&document)?),
@@ -76,6 +81,14 @@ pub fn read_document(file: &Path) -> Result<Value, Failure> {
     serde_saphyr::from_str(&text).map_err(|error| format!("{}: {error}", file.display()).into())
 }
 
+/// What only reads must not make an instance where there is none, such as in a folder whose name is mistyped.
+fn require_database(options: &Options) -> Result<(), Failure> {
+    if database::path_in(&options.data_dir).exists() {
+        return Ok(());
+    }
+    Err(format!("there is no database in {}; say where it is with --data-dir", options.data_dir.display()).into())
+}
+
 fn with_parts<T>(options: &Options, work: impl AsyncFnOnce(&Parts) -> Result<T, Failure>) -> Result<T, Failure> {
     let (shared, database) = instance::open(options)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default())?;
@@ -89,7 +102,8 @@ fn with_parts<T>(options: &Options, work: impl AsyncFnOnce(&Parts) -> Result<T, 
     result
 }
 
-fn describe(error: AppError) -> Failure {
+/// What went wrong, for a person at a terminal.
+pub fn describe(error: AppError) -> Failure {
     match error {
         AppError::Document(faults) => {
             let faults: Vec<String> = faults.iter().map(|fault| format!("  {fault}")).collect();

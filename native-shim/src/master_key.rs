@@ -41,18 +41,24 @@ fn make(path: &Path) -> Result<String, Failure> {
     let mut bytes = [0; KEY_BYTES];
     system_random().fill(&mut bytes);
     let key: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    match options.open(path) {
-        Ok(mut file) => {
-            file.write_all(key.as_bytes())?;
-            file.sync_all()?;
-            Ok(key)
-        }
+    // Written beside and linked to its place, so that nobody ever reads half of it.
+    let beside = path.with_extension(format!("key.{}", std::process::id()));
+    let made = write(&beside, &key).and_then(|()| fs::hard_link(&beside, path));
+    let _ = fs::remove_file(&beside);
+    match made {
+        Ok(()) => Ok(key),
         // Another process was faster.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(fs::read_to_string(path)?),
         Err(error) => Err(format!("{} cannot be made: {error}", path.display()).into()),
     }
+}
+
+fn write(path: &Path, key: &str) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    file.write_all(key.as_bytes())?;
+    file.sync_all()
 }

@@ -18,7 +18,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
-use tokio::time::Sleep;
+use tokio::time::{Instant, Sleep};
 use tollgate::app::Gateway;
 use tollgate::plain_byte_stream;
 use tollgate::platform::Scope;
@@ -137,7 +137,7 @@ async fn answer(
         if http_body::Body::is_end_stream(&incoming) {
             Body::empty()
         } else {
-            Body::Stream(Box::new(IncomingBody { incoming, limit: body_timeout, timer: None }))
+            Body::Stream(Box::new(IncomingBody::new(incoming, body_timeout)))
         }
     });
     let response = tollgate::http::handle(&gateway, &scope, request).await;
@@ -151,7 +151,17 @@ async fn answer(
 struct IncomingBody {
     incoming: Incoming,
     limit: Duration,
+    deadline: Instant,
     timer: Option<Pin<Box<Sleep>>>,
+}
+
+/// How many pauses of the longest allowed length a body may take in all, so that one that drips has an end too.
+const MAX_PAUSES: u32 = 20;
+
+impl IncomingBody {
+    fn new(incoming: Incoming, limit: Duration) -> Self {
+        Self { incoming, limit, deadline: Instant::now() + limit * MAX_PAUSES, timer: None }
+    }
 }
 
 impl ByteStream for IncomingBody {
@@ -168,8 +178,8 @@ impl ByteStream for IncomingBody {
                 Poll::Ready(Some(Err(error))) => return Poll::Ready(Some(Err(BodyError::Broken(error.to_string())))),
                 Poll::Ready(None) => return Poll::Ready(None),
                 Poll::Pending => {
-                    let limit = self.limit;
-                    let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(limit)));
+                    let end = self.deadline.min(Instant::now() + self.limit);
+                    let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(end)));
                     std::task::ready!(timer.as_mut().poll(context));
                     return Poll::Ready(Some(Err(BodyError::Timeout)));
                 }

@@ -48,6 +48,7 @@ pub(super) fn prepare(endpoint: &Endpoint, secret: Option<&str>, call: &Call<'_>
         path,
         headers,
         body: call.body.clone(),
+        streamed: call.stream,
         limits: endpoint.limits,
     }))
 }

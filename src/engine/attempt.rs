@@ -78,6 +78,7 @@ pub async fn run(
                 Next::Respond(response) => return Ok(run.respond(target, response)),
                 Next::Stop(result) => return run.finish(result),
                 Next::TryOn(result) => run.last = Some(result),
+                Next::Skip(error) => drop(run.last.get_or_insert(Err(error))),
             }
         }
     }
@@ -98,6 +99,8 @@ enum Next {
     Stop(Result<Answer, EngineError>),
     /// This result stands if nobody else does better.
     TryOn(Result<Answer, EngineError>),
+    /// Nobody was asked; this stands only if nobody at all is.
+    Skip(EngineError),
 }
 
 struct Run<'a> {
@@ -117,7 +120,7 @@ impl Run<'_> {
             Ok(secret) => secret,
             Err(error) => {
                 tracing::error!(provider = &*provider.name, %error, "a credential cannot be used");
-                return Next::TryOn(Err(EngineError::NoCredential));
+                return Next::Skip(EngineError::NoCredential);
             }
         };
         let request = &self.call.request;
@@ -142,11 +145,11 @@ impl Run<'_> {
             Err(ChannelError::Invalid(message)) => return Next::Stop(Err(EngineError::InvalidRequest(message))),
             Err(ChannelError::Misconfigured(what)) => {
                 tracing::error!(provider = &*provider.name, "{what}");
-                return Next::TryOn(Err(EngineError::Misconfigured));
+                return Next::Skip(EngineError::Misconfigured);
             }
             Err(ChannelError::Unsupported { dialect, operation }) => {
                 let providers = vec![provider.name.clone()];
-                return Next::TryOn(Err(EngineError::Unsupported { dialect, operation, providers }));
+                return Next::Skip(EngineError::Unsupported { dialect, operation, providers });
             }
         };
         self.attempts_left -= 1;
@@ -171,9 +174,10 @@ impl Run<'_> {
     /// client, and an answer that breaks is no answer.
     async fn first_bytes(&mut self, target: &Target, response: UpstreamResponse) -> Next {
         let UpstreamResponse { status, headers, body } = response;
-        let events = is_event_stream(&headers);
-        let error = match body.read_ahead(if events { 1 } else { MAX_AHEAD_BYTES }).await {
-            Ok(Body::Whole(nothing)) if events && nothing.is_empty() => FetchErrorKind::Broken,
+        // Gemini streams as an array of JSON where its client does not ask for events.
+        let streamed = self.call.request.stream || is_event_stream(&headers);
+        let error = match body.read_ahead(if streamed { 1 } else { MAX_AHEAD_BYTES }).await {
+            Ok(Body::Whole(nothing)) if streamed && nothing.is_empty() => FetchErrorKind::Broken,
             Ok(body) => return Next::Respond(UpstreamResponse { status, headers, body }),
             Err(BodyError::Timeout) => FetchErrorKind::Timeout,
             Err(BodyError::Broken(_) | BodyError::TooLarge { .. }) => FetchErrorKind::Broken,

@@ -8,8 +8,6 @@ use super::snapshot::{Credential, Provider};
 
 /// How a model name is to be served.
 pub struct Plan {
-    /// The model as the client named it.
-    pub model: Arc<str>,
     /// Most upstream calls, over all targets together.
     pub max_attempts: u32,
     /// How long a stream may be quiet before its client gets a sign of life.

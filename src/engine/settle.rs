@@ -116,13 +116,16 @@ impl Settlement {
 
     /// Settles a request whose answer has ended.
     pub fn answer_ended(mut self, outcome: &'static str, reading: &Reading) {
-        let metered = self.operation != Operation::CountTokens;
+        let operation = self.operation;
+        let metered = operation != Operation::CountTokens;
         let request_bytes = self.request_bytes;
         self.close_call(|call| {
             call.error = (outcome != "ok").then_some(outcome);
             if metered {
                 call.estimated = reading.usage.is_none();
-                call.usage = reading.usage.unwrap_or_else(|| Usage::estimate(request_bytes, reading.pieces));
+                // What comes back from an embedding is no tokens.
+                let pieces = if operation == Operation::Generate { reading.pieces } else { 0 };
+                call.usage = reading.usage.unwrap_or_else(|| Usage::estimate(request_bytes, pieces));
             }
         });
         self.settle(outcome, (outcome != "ok").then_some(outcome));

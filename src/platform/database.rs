@@ -199,7 +199,8 @@ impl fmt::Display for ColumnError {
 
 impl std::error::Error for ColumnError {}
 
-/// Why a batch failed. Nothing of it took effect, unless the kind is [`DatabaseErrorKind::Unknown`].
+/// Why a batch failed. Nothing of it took effect, but for [`DatabaseErrorKind::Unknown`], and for
+/// [`DatabaseErrorKind::Unavailable`] where the database is behind a network: there the answer may be what was lost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DatabaseError {
     /// What sort of failure it is.
@@ -223,6 +224,10 @@ pub enum DatabaseErrorKind {
     Unknown,
 }
 
+/// By which words a database says that it may be able to later.
+const UNAVAILABLE: [&str; 8] =
+    ["locked", "busy", "overloaded", "unable to open", "disk I/O", "is full", "Network connection lost", "timed out"];
+
 impl DatabaseError {
     /// An error from the database's own message, sorted by what it says.
     ///
@@ -233,10 +238,7 @@ impl DatabaseError {
             DatabaseErrorKind::Schema
         } else if message.contains("constraint failed") {
             DatabaseErrorKind::Constraint
-        } else if ["locked", "busy", "overloaded", "unable to open", "disk I/O", "Network connection lost", "timed out"]
-            .iter()
-            .any(|sign| message.contains(sign))
-        {
+        } else if UNAVAILABLE.iter().any(|sign| message.contains(sign)) {
             DatabaseErrorKind::Unavailable
         } else {
             DatabaseErrorKind::Unknown

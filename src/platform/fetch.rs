@@ -33,6 +33,8 @@ pub struct UpstreamRequest {
     pub headers: HeaderMap,
     /// The whole body.
     pub body: Bytes,
+    /// Whether the answer is to be passed on as it comes, even if it is no stream of events.
+    pub streamed: bool,
     /// How long to wait.
     pub limits: FetchLimits,
 }

@@ -7,6 +7,7 @@ use memchr::memmem;
 use serde::Deserialize;
 
 use super::dialect::Dialect;
+use super::glance::{has_object, has_text, is_error, type_of};
 use super::json::skim;
 use super::sse::{self, Event};
 use super::usage::Usage;
@@ -56,7 +57,10 @@ struct State {
     claude: Option<MessageUsage>,
     /// The newest frame with Gemini's running total; parsed once, at the end.
     gemini: Vec<u8>,
+    /// As far as can be told: it holds until more content comes.
     finished: bool,
+    /// For certain: nothing of the dialect can follow.
+    over: bool,
     failed: bool,
     pieces: u64,
 }
@@ -98,9 +102,10 @@ impl Meter {
         }
     }
 
-    /// Whether the answer has said that it is over, well or badly.
+    /// Whether the answer has said that nothing more follows, well or badly. A reason to finish is not enough: figures may
+    /// follow it, and other choices.
     pub fn has_ended(&self) -> bool {
-        self.state.finished || self.state.failed
+        self.state.over || self.state.failed
     }
 
     /// What was learnt, when no more bytes come.
@@ -112,7 +117,12 @@ impl Meter {
             }
             Framing::Document { chunks, length } => {
                 self.state.pieces = length.div_ceil(4) as u64;
-                self.state.document(self.dialect, chunks);
+                if *length > MAX_ANSWER_BYTES {
+                    // Too long to look at; that it came to its end is known from the connection.
+                    self.state.finished = true;
+                } else {
+                    self.state.document(self.dialect, chunks);
+                }
             }
         }
         self.state.reading()
@@ -135,7 +145,7 @@ impl State {
             usage: Option<CompletionUsage>,
         }
         if data.starts_with(b"[DONE]") {
-            self.finished = true;
+            (self.finished, self.over) = (true, true);
             return;
         }
         if has_object(data, b"\"error\"") && is_error(data) {
@@ -143,8 +153,11 @@ impl State {
             return;
         }
         self.pieces += 1;
-        // Compatible vendors have been seen to leave out the `[DONE]`; a reason to finish is an end as well.
-        self.finished |= has_value(data, b"\"finish_reason\"", b"\"");
+        // Compatible vendors have been seen to leave out the `[DONE]`, so a reason to finish is an end as well, unless another
+        // choice goes on. Others put an empty reason into every chunk.
+        if memmem::find(data, b"\"finish_reason\"").is_some() {
+            self.finished = has_text(data, b"\"finish_reason\"");
+        }
         // Some vendors put zeros, or a growing total, into every chunk: the last that counts anything stands.
         if has_object(data, b"\"usage\"")
             && let Ok(Chunk { usage: Some(usage) }) = serde_json::from_slice(data)
@@ -164,7 +177,7 @@ impl State {
         }
         let name = if event.name.is_empty() { type_of(event.data) } else { event.name };
         match name {
-            b"response.completed" | b"response.incomplete" => self.finished = true,
+            b"response.completed" | b"response.incomplete" => (self.finished, self.over) = (true, true),
             b"response.failed" | b"error" => self.failed = true,
             _ => {
                 self.pieces += u64::from(name.ends_with(b".delta"));
@@ -193,7 +206,7 @@ impl State {
             b"message_start" => serde_json::from_slice(event.data).ok().and_then(|Start { message }| message.usage),
             b"message_delta" => serde_json::from_slice(event.data).ok().and_then(|Delta { usage }| usage),
             b"message_stop" => {
-                self.finished = true;
+                (self.finished, self.over) = (true, true);
                 None
             }
             b"error" => {
@@ -213,8 +226,9 @@ impl State {
             return;
         }
         self.pieces += 1;
-        if memmem::find(data, b"\"finishReason\"").is_some() || has_object(data, b"\"promptFeedback\"") {
-            self.finished = true;
+        // There is no mark of the end but the last reason, or that the prompt was blocked.
+        if memmem::find(data, b"\"candidates\"").is_some() || memmem::find(data, b"\"blockReason\"").is_some() {
+            self.finished = has_text(data, b"\"finishReason\"") || has_text(data, b"\"blockReason\"");
         }
         if memmem::find(data, b"\"usageMetadata\"").is_some() {
             self.gemini.clear();
@@ -283,39 +297,6 @@ fn document_usage(dialect: Dialect, answer: &[u8]) -> Option<Usage> {
     })
 }
 
-/// Whether `data` holds `member` with an object as its value. `member` carries its quotes, so text inside a JSON string
-/// cannot look like it.
-pub(super) fn has_object(data: &[u8], member: &[u8]) -> bool {
-    has_value(data, member, b"{")
-}
-
-/// Whether `data` holds `member` with a value that begins with `start`.
-fn has_value(data: &[u8], member: &[u8], start: &[u8]) -> bool {
-    memmem::find_iter(data, member).any(|at| {
-        let rest = data.get(at + member.len()..).unwrap_or_default().trim_ascii_start();
-        rest.strip_prefix(b":").is_some_and(|value| value.trim_ascii_start().starts_with(start))
-    })
-}
-
-/// Whether `data` is an object with a top-level `error` that is not null.
-fn is_error(data: &[u8]) -> bool {
-    #[derive(Deserialize)]
-    struct Frame {
-        error: Option<serde::de::IgnoredAny>,
-    }
-    serde_json::from_slice::<Frame>(data).is_ok_and(|frame| frame.error.is_some())
-}
-
-/// The value of the first `"type"` member, which OpenAI writes first.
-fn type_of(data: &[u8]) -> &[u8] {
-    let Some(at) = memmem::find(data, b"\"type\"") else { return b"" };
-    let rest = data.get(at + 6..).unwrap_or_default().trim_ascii_start();
-    let Some(value) = rest.strip_prefix(b":").and_then(|rest| rest.trim_ascii_start().strip_prefix(b"\"")) else {
-        return b"";
-    };
-    value.get(..memchr::memchr(b'"', value).unwrap_or(0)).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -380,6 +361,40 @@ mod tests {
         assert_eq!(without_mark.outcome, Outcome::Finished);
         let failed = read_stream(Dialect::OpenAiChat, "data: {\"error\":{\"message\":\"no\"}}\n\n");
         assert_eq!(failed.outcome, Outcome::Failed);
+    }
+
+    /// A reason to finish is an end only until more comes, and only where it says something.
+    #[test]
+    fn a_reason_to_finish_is_not_the_end_for_certain() {
+        let chat = |reason: &str| format!("data: {{\"choices\":[{{\"finish_reason\":{reason}}}]}}\n\n");
+        let usage = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":1}}\n\n";
+        let gemini = |reason: &str| format!("data: {{\"candidates\":[{{\"finishReason\":{reason}}}]}}\n\n");
+        for (dialect, stream, finished) in [
+            (Dialect::OpenAiChat, chat("\"stop\"") + usage, true),
+            (Dialect::OpenAiChat, chat("\"stop\"") + &chat("null"), false),
+            (Dialect::OpenAiChat, chat("\"\""), false),
+            (Dialect::Gemini, gemini("\"STOP\""), true),
+            (Dialect::Gemini, gemini("\"STOP\"") + &gemini("null"), false),
+            (Dialect::Gemini, "data: {\"promptFeedback\":{\"blockReason\":\"SAFETY\"}}\n\n".to_owned(), true),
+            (Dialect::Gemini, "data: {\"promptFeedback\":{}}\n\n".to_owned(), false),
+        ] {
+            let mut meter = Meter::new(dialect, true);
+            meter.chunk(&Bytes::from(stream.clone()));
+            assert!(!meter.has_ended(), "{stream}");
+            assert_eq!(meter.finish().outcome == Outcome::Finished, finished, "{stream}");
+        }
+        let mut meter = Meter::new(Dialect::OpenAiChat, true);
+        meter.chunk(&Bytes::from_static(b"data: [DONE]\n\n"));
+        assert!(meter.has_ended());
+    }
+
+    #[test]
+    fn an_answer_too_long_to_look_at_is_estimated() {
+        let mut meter = Meter::new(Dialect::Claude, false);
+        let megabyte = Bytes::from(vec![b' '; 1 << 20]);
+        (0..17).for_each(|_| meter.chunk(&megabyte));
+        let reading = meter.finish();
+        assert_eq!((reading.outcome, reading.usage, reading.pieces), (Outcome::Finished, None, 17 << 18));
     }
 
     #[test]

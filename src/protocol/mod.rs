@@ -7,6 +7,7 @@ pub mod claude;
 pub mod dialect;
 pub mod error;
 pub mod gemini;
+mod glance;
 pub mod headers;
 pub mod json;
 pub mod meter;

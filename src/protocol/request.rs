@@ -11,6 +11,9 @@ use super::gemini;
 use super::json::{self, JsonError, Object, Splice, quote};
 use super::operation::Operation;
 
+/// Longest name of a model, in bytes. It is repeated in errors and in the record of the request.
+pub const MAX_MODEL_BYTES: usize = 512;
+
 /// A request in a client's dialect. Its body keeps the client's bytes.
 #[derive(Debug)]
 pub struct ClientRequest {
@@ -42,7 +45,8 @@ impl ClientRequest {
     /// Reads a request whose model stands in its body, as OpenAI and Claude have it.
     pub fn from_body(dialect: Dialect, operation: Operation, body: Bytes) -> Result<Self, RequestError> {
         let object = Object::parse(&body)?;
-        let model = object.string("model")?.filter(|model| !model.is_empty()).ok_or(RequestError::NoModel)?;
+        let model = object.string("model")?.unwrap_or_default();
+        check_model(&model)?;
         let stream = operation == Operation::Generate && object.read::<Option<bool>>("stream")?.flatten() == Some(true);
         let usage =
             if stream && dialect == Dialect::OpenAiChat { usage_in_stream(&object)? } else { UsageInStream::Told };
@@ -59,9 +63,7 @@ impl ClientRequest {
         stream: bool,
         body: Bytes,
     ) -> Result<Self, RequestError> {
-        if model.is_empty() {
-            return Err(RequestError::NoModel);
-        }
+        check_model(&model)?;
         let object = Object::parse(&body)?;
         let model_spans = match operation {
             Operation::Generate => vec![],
@@ -151,6 +153,16 @@ pub enum RequestError {
     Json(JsonError),
     /// No model is named.
     NoModel,
+    /// The name of the model is longer than [`MAX_MODEL_BYTES`].
+    LongModel,
+}
+
+fn check_model(model: &str) -> Result<(), RequestError> {
+    match model.len() {
+        0 => Err(RequestError::NoModel),
+        1..=MAX_MODEL_BYTES => Ok(()),
+        _ => Err(RequestError::LongModel),
+    }
 }
 
 impl From<JsonError> for RequestError {
@@ -166,6 +178,7 @@ impl fmt::Display for RequestError {
             Self::NoModel => {
                 formatter.write_str("`model` is missing: name a route, or a provider and its model as `provider/model`")
             }
+            Self::LongModel => write!(formatter, "`model` is longer than {MAX_MODEL_BYTES} bytes"),
         }
     }
 }

@@ -20,7 +20,6 @@ impl Snapshot {
                 return Err(ResolveError::NoTarget(name.to_owned()));
             }
             return Ok(Plan {
-                model: name.into(),
                 max_attempts: route.max_attempts.unwrap_or(self.max_attempts()).max(1),
                 heartbeat: self.heartbeat(),
                 targets,
@@ -31,12 +30,9 @@ impl Snapshot {
             (!model.is_empty()).then(|| target(self, provider, model))
         });
         match found {
-            Some(target) => Ok(Plan {
-                model: name.into(),
-                max_attempts: self.max_attempts(),
-                heartbeat: self.heartbeat(),
-                targets: vec![target],
-            }),
+            Some(target) => {
+                Ok(Plan { max_attempts: self.max_attempts(), heartbeat: self.heartbeat(), targets: vec![target] })
+            }
             None => Err(ResolveError::UnknownModel(name.to_owned())),
         }
     }

@@ -17,13 +17,6 @@ pub struct Scopes {
     pub limits: bool,
 }
 
-impl Scopes {
-    /// Whether nothing is touched.
-    pub fn is_empty(self) -> bool {
-        self == Self::default()
-    }
-}
-
 /// The revision of the configuration, and the revision at which each scope last changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Revisions {

@@ -1,4 +1,4 @@
-//! The body of an upstream's answer, which stays in JavaScript unless the core needs its bytes.
+//! The body of an upstream's answer, which JavaScript holds and carries.
 
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::platform::body::{Body, BodyError, ByteStream, Editor, Ending, Observe
 pub(super) struct UpstreamBody {
     upstream: JsValue,
     idle: Duration,
-    /// The headers as the core got them, to tell what it changed.
+    /// The headers as they came, to tell what was changed.
     pub(super) headers: HeaderMap,
     watcher: Watcher,
     pulling: Option<JsFuture>,

@@ -1,7 +1,7 @@
 // JavaScript's side of the border between the Worker's runtime and the core.
 //
 // Each crossing costs more than what it carries, so a function here does a whole step: it takes and gives text whose lines are
-// names and values in turn, never a header at a time. Bodies that the core only forwards stay on this side.
+// names and values in turn, never a header at a time. A body that passes is shown to the core, which only seldom changes it.
 
 const COMPLETE = 0, BROKEN = 1, ABANDONED = 2;
 
@@ -94,13 +94,17 @@ class Upstream {
     this.failure = null;
   }
 
+  isEventStream() {
+    return /^text\/event-stream/i.test(this.response.headers.get("content-type") ?? "");
+  }
+
   /** Reads the first piece of a stream, anything else whole. */
-  async readAhead() {
+  async readAhead(streamed) {
     const { body, headers, ok } = this.response;
     try {
       if (body === null) {
         this.bytes = NOTHING;
-      } else if (ok && /^text\/event-stream/i.test(headers.get("content-type") ?? "")) {
+      } else if (ok && (streamed || this.isEventStream())) {
         if (await readPieces(body, 0, this.ahead)) this.bytes = NOTHING;
       } else if (+(headers.get("content-length") ?? Infinity) <= WHOLE_BYTES) {
         this.bytes = new Uint8Array(await this.response.arrayBuffer());
@@ -115,9 +119,10 @@ class Upstream {
 
 /**
  * Sends a request and waits for the head of the answer and the beginning of its body, at most `limit` milliseconds. `headers` are
- * lines. `body` belongs to JavaScript, since what is WebAssembly's may be used for something else before it is sent.
+ * lines. `body` belongs to JavaScript, since what is WebAssembly's may be used for something else before it is sent. `streamed` tells
+ * that the answer is to be passed on as it comes.
  */
-export async function dispatch(method, url, headers, body, limit) {
+export async function dispatch(method, url, headers, body, streamed, limit) {
   const controller = new AbortController();
   let late = false;
   const timer = setTimeout(() => {
@@ -127,7 +132,7 @@ export async function dispatch(method, url, headers, body, limit) {
   try {
     const response = await fetch(url, { method, headers: pairs(headers), body, redirect: "manual", signal: controller.signal });
     const upstream = new Upstream(response, controller);
-    await upstream.readAhead();
+    await upstream.readAhead(streamed);
     if (late) throw new Error("late");
     return upstream;
   } catch (error) {
@@ -237,7 +242,7 @@ export function stream(upstream, watcher, context, period, idle) {
 }
 
 async function pump(upstream, writable, watcher, period, idle) {
-  const source = new Gathered(upstream);
+  const source = upstream.isEventStream() ? new Gathered(upstream) : new Reader(upstream, upstream.response.body);
   const writer = writable.getWriter();
   let ending = COMPLETE, isWriting = false, last = Date.now();
   const write = async bytes => {
@@ -258,8 +263,9 @@ async function pump(upstream, writable, watcher, period, idle) {
   const pulse = setInterval(() => {
     const silence = Date.now() - last;
     if (watcher.hasEnded()) source.stop(COMPLETE);
+    else if (isWriting) return;
     else if (silence >= idle) source.stop(BROKEN);
-    else if (period > 0 && silence >= period && !isWriting) {
+    else if (period > 0 && silence >= period) {
       last = Date.now();
       const heartbeat = watcher.heartbeat();
       if (heartbeat !== undefined) write(heartbeat).catch(() => source.stop(ABANDONED));
@@ -290,26 +296,10 @@ async function pump(upstream, writable, watcher, period, idle) {
   }
 }
 
-// The beginning of a gzip file whose own name never ends: what decompresses it reads on and on and gives nothing.
-const ENDLESS_NAME = new Uint8Array([0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 0xff]);
-
-/**
- * A reader that gives everything that has come since it was last asked.
- *
- * The runtime's own reader gives one piece of what the upstream sent, however small, and holds nothing back meanwhile; waking
- * JavaScript for each costs much more than what is done with it. A tee does hold what one of its branches has not read yet. So the
- * other branch is drained by the runtime alone, into a decompressor that wakes nobody, and this one gathers. Should a runtime
- * refuse that, the tee goes on as an ordinary one, piece by piece.
- */
-class Gathered {
-  constructor({ response, controller }) {
-    const [drained, gathered] = response.body.tee();
-    const sink = new DecompressionStream("gzip");
-    const header = sink.writable.getWriter();
-    header.write(ENDLESS_NAME).catch(() => {});
-    header.releaseLock();
-    drained.pipeTo(sink.writable, { preventClose: true }).catch(() => {});
-    this.reader = gathered.getReader({ mode: "byob" });
+/** Reads pieces of a body. */
+class Reader {
+  constructor({ controller }, body) {
+    this.reader = body.getReader({ mode: "byob" });
     this.controller = controller;
     /** How it ended, when it was ended from this side. */
     this.stopped = null;
@@ -325,6 +315,29 @@ class Gathered {
   stop(ending) {
     this.stopped ??= ending;
     this.controller.abort();
+  }
+}
+
+// The beginning of a gzip file whose own name never ends: what decompresses it reads on and on and gives nothing.
+const ENDLESS_NAME = new Uint8Array([0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 0xff]);
+
+/**
+ * A reader that gives everything that has come since it was last asked.
+ *
+ * The runtime's own reader gives one piece of what the upstream sent, however small, and holds nothing back meanwhile; waking
+ * JavaScript for each costs much more than what is done with it. A tee does hold what one of its branches has not read yet. So the
+ * other branch is drained by the runtime alone, into a decompressor that wakes nobody, and this one gathers. Should a runtime
+ * refuse that, the tee goes on as an ordinary one, piece by piece.
+ */
+class Gathered extends Reader {
+  constructor(upstream) {
+    const [drained, gathered] = upstream.response.body.tee();
+    super(upstream, gathered);
+    const sink = new DecompressionStream("gzip");
+    const header = sink.writable.getWriter();
+    header.write(ENDLESS_NAME).catch(() => {});
+    header.releaseLock();
+    drained.pipeTo(sink.writable, { preventClose: true }).catch(() => {});
   }
 }
 

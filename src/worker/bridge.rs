@@ -14,7 +14,14 @@ extern "C" {
     pub(super) fn has_body(request: &JsValue) -> bool;
     pub(super) fn collect(request: &JsValue, limit: f64) -> Promise;
 
-    pub(super) fn dispatch(method: &str, url: &str, headers: &str, body: Option<Uint8Array>, limit: f64) -> Promise;
+    pub(super) fn dispatch(
+        method: &str,
+        url: &str,
+        headers: &str,
+        body: Option<Uint8Array>,
+        streamed: bool,
+        limit: f64,
+    ) -> Promise;
     #[wasm_bindgen(js_name = upstreamHead)]
     pub(super) fn upstream_head(upstream: &JsValue) -> String;
     #[wasm_bindgen(js_name = wholeBytes)]

@@ -19,16 +19,17 @@ pub(super) struct WorkerFetch;
 
 impl Fetch for WorkerFetch {
     fn fetch(&self, request: UpstreamRequest) -> LocalBoxFuture<'static, Result<UpstreamResponse, FetchError>> {
-        let UpstreamRequest { method, origin, path, headers, body, limits } = request;
+        let UpstreamRequest { method, origin, path, headers, body, streamed, limits } = request;
         let url = format!("{origin}{path}");
         let has_body = !matches!(method, Method::GET | Method::HEAD);
         let limit = limits.head.as_millis() as f64;
         let lines = to_lines(&headers, "accept-encoding\nidentity");
         let body = has_body.then(|| Uint8Array::from(&body[..]));
-        let dispatched = JsFuture::from(bridge::dispatch(method.as_str(), &url, &lines, body, limit));
+        let dispatched = JsFuture::from(bridge::dispatch(method.as_str(), &url, &lines, body, streamed, limit));
         Box::pin(async move {
             let upstream = dispatched.await.map_err(|error| failure(bridge::error_text(&error)))?;
             let (status, mut headers) = from_lines(&bridge::upstream_head(&upstream))?;
+            let received = headers.clone();
             let is_decoded = headers.get(CONTENT_ENCODING).is_some_and(|coding| {
                 DECODED.iter().any(|known| coding.as_bytes().eq_ignore_ascii_case(known.as_bytes()))
             });
@@ -36,7 +37,7 @@ impl Fetch for WorkerFetch {
                 headers.remove(CONTENT_ENCODING);
                 headers.remove(CONTENT_LENGTH);
             }
-            let body = UpstreamBody::new(upstream, limits.idle, headers.clone());
+            let body = UpstreamBody::new(upstream, limits.idle, received);
             Ok(UpstreamResponse { status, headers, body: Body::Stream(Box::new(body)) })
         })
     }

@@ -28,6 +28,7 @@ use crate::platform::Scope;
 use crate::platform::body::Body;
 use crate::platform::notices::NoNotices;
 use crate::protocol::headers;
+use crate::store::id;
 use crate::store::vault::Vault;
 
 /// Most bytes that the body of a request may have, unless `TOLLGATE_MAX_BODY_BYTES` says otherwise. An isolate has 128 MB for
@@ -67,8 +68,8 @@ async fn answer(request: &JsValue, environment: JsValue, context: &JsValue) -> J
     let scope = scope(environment, context);
     let response = match (gateway(&scope), request::from_js(request)) {
         (Ok(gateway), Some(request)) => crate::http::handle(&gateway, &scope, request).await,
-        (Err(message), _) => refusal(StatusCode::SERVICE_UNAVAILABLE, "not_configured", &message),
-        (_, None) => refusal(StatusCode::BAD_REQUEST, "invalid_request", "the request cannot be read"),
+        (Err(message), _) => refusal(&scope, StatusCode::SERVICE_UNAVAILABLE, "not_configured", &message),
+        (_, None) => refusal(&scope, StatusCode::BAD_REQUEST, "invalid_request", "the request cannot be read"),
     };
     response::to_js(response, context)
 }
@@ -106,10 +107,13 @@ fn gateway(scope: &Scope) -> Result<Rc<Gateway>, String> {
 }
 
 /// An answer of a host that cannot assemble the gateway; no dialect is known yet.
-fn refusal(status: StatusCode, code: &str, message: &str) -> Response<Body> {
+fn refusal(scope: &Scope, status: StatusCode, code: &str, message: &str) -> Response<Body> {
     let body = serde_json::json!({"error": {"code": code, "message": message}}).to_string();
     let mut response = Response::new(Body::Whole(body.into()));
     *response.status_mut() = status;
     response.headers_mut().insert(http::header::CONTENT_TYPE, http::HeaderValue::from_static("application/json"));
+    if let Ok(id) = http::HeaderValue::from_str(&id::new(scope)) {
+        response.headers_mut().insert(headers::REQUEST_ID, id);
+    }
     response
 }

@@ -228,6 +228,19 @@ async fn a_custom_provider_may_need_no_credential() {
     }
 }
 
+/// What an upstream has answered is not hidden by members that nobody could ask.
+#[tokio::test]
+async fn a_member_that_cannot_be_asked_hides_no_answer() {
+    for wire in Wire::ALL {
+        let (first, second) = (Stage::new(wire).await, Stage::with(wire, json!({"credentials": []})).await);
+        let model = route_over(&[&first, &second], json!({})).await;
+        let limited = Answer::json(429, wire.vendor_error(429, "slow down")).header("retry-after", "7");
+        first.upstream.answer(limited);
+        let reply = ask(&first, &model, false).await;
+        assert_eq!((reply.status, reply.header("retry-after")), (429, Some("7")), "{wire:?}: {}", reply.text());
+    }
+}
+
 /// Members that speak another dialect are passed over while it cannot be translated.
 #[tokio::test]
 async fn a_member_of_another_dialect_is_passed_over() {

@@ -77,7 +77,8 @@ async fn an_event_is_not_torn_by_a_sign_of_life() {
 /// A vendor that leaves its connection open after the end of the stream keeps nobody waiting.
 #[tokio::test]
 async fn a_stream_that_has_said_its_end_is_over() {
-    for wire in Wire::ALL {
+    // Gemini's has no mark of its end, so there the vendor has the last word.
+    for wire in [Wire::Chat, Wire::Responses, Wire::Claude] {
         let stage = Stage::on(host().await, wire).await;
         let mut stream = stage.streamed(Answer::sse(wire.events()).ending(Ending::Silent)).await;
         assert_eq!(stream.rest_text().await, (sse(wire.events_for_client()), End::Complete), "{wire:?}");

@@ -28,4 +28,5 @@ async fn a_missing_master_key_is_told_with_the_command() {
     let reply = host.get("/v1/models").send().await;
     assert_eq!(reply.status, 503, "{}", reply.text());
     assert!(reply.text().contains("wrangler secret put TOLLGATE_MASTER_KEY"), "{}", reply.text());
+    assert!(!reply.request_id().is_empty());
 }

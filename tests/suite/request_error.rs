@@ -274,3 +274,16 @@ async fn a_connection_survives_refusals() {
         assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
     }
 }
+
+/// A name is repeated in errors and kept in the record, so it has a limit.
+#[tokio::test]
+async fn b76_an_endless_model_name_is_refused() {
+    for wire in Wire::ALL {
+        let stage = Stage::new(wire).await;
+        let model = "m".repeat(2000);
+        let reply = stage.post(&wire.target(&model, false), wire.request(&model, false)).send().await;
+        let message = check::error(&reply, wire, 400, "invalid_request");
+        assert!(message.contains("longer than 512 bytes"), "{message}");
+        assert!(stage.upstream.requests().is_empty());
+    }
+}

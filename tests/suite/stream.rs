@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::check;
 use crate::support::client::{End, Stream};
 use crate::support::host::breaks_responses_off;
-use crate::support::script::{Answer, Ending, Framing};
+use crate::support::script::{Answer, Ending, Framing, Gate};
 use crate::support::stage::{Stage, check_counts};
 use crate::support::vendors::{Wire, chat, claude, data, gemini, message_of, responses, sse};
 
@@ -326,5 +326,42 @@ async fn b19_invalid_bytes_pass() {
     bytes.extend_from_slice(chat::DONE.as_bytes());
     let (body, end) = stream.rest().await;
     assert_eq!((&body[..], end), (&bytes[..], End::Complete));
+    check_counts(&stage.usage(1).await, &[("requests", 1), ("calls", 1), ("input", 11), ("output", 5)]);
+}
+
+/// Several choices finish one by one, and figures come last: nothing is over before its mark.
+#[tokio::test]
+async fn a_choice_that_finishes_ends_nothing() {
+    let stage = Stage::new(Wire::Chat).await;
+    let chunk = |index: u32, reason: &str| {
+        data(&format!(r#"{{"choices":[{{"index":{index},"delta":{{"content":"a"}},"finish_reason":{reason}}}]}}"#))
+    };
+    let pause = Duration::from_millis(1300);
+    let events =
+        [chunk(0, "\"stop\""), chunk(1, "null"), chunk(1, "\"length\""), chat::usage(11, 5), chat::DONE.to_owned()];
+    let mut answer = Answer::events();
+    for event in &events {
+        answer = answer.piece(event.clone()).pause(pause);
+    }
+    let mut stream = stage.streamed(answer).await;
+    let expected = sse(events.iter().filter(|event| !event.contains("\"choices\":[]")).cloned());
+    assert_eq!(stream.rest_text().await, (expected, End::Complete));
+    check_counts(&stage.usage(1).await, &[("requests", 1), ("calls", 1), ("input", 11), ("output", 5)]);
+}
+
+/// Gemini's stream without `alt=sse` is one array, and comes piece by piece like any other.
+#[tokio::test]
+async fn a_gemini_array_is_not_held_back() {
+    let stage = Stage::new(Wire::Gemini).await;
+    let gate = Gate::new();
+    let part = gemini::chunk("Hel", "", &gemini::usage_object(11, 0));
+    let last = gemini::chunk("lo", r#","finishReason":"STOP""#, &gemini::usage_object(11, 5));
+    let answer = Answer::new(200).header("content-type", "application/json").framing(Framing::Chunked);
+    stage.upstream.answer(answer.piece(format!("[{part}")).wait(&gate).piece(format!(",{last}]")));
+    let target = format!("/v1beta/models/{}:streamGenerateContent", stage.model());
+    let mut stream = stage.post(&target, r#"{"contents":[{"parts":[{"text":"Hello?"}]}]}"#).open().await;
+    stream.expect(&format!("[{part}")).await;
+    gate.open();
+    assert_eq!(stream.rest_text().await, (format!(",{last}]"), End::Complete));
     check_counts(&stage.usage(1).await, &[("requests", 1), ("calls", 1), ("input", 11), ("output", 5)]);
 }

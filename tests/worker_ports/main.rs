@@ -144,6 +144,7 @@ fn request(port: u16, path: &str) -> UpstreamRequest {
         path: path.to_owned(),
         headers,
         body: "{}".into(),
+        streamed: false,
         limits: FetchLimits {
             connect: Duration::from_secs(1),
             head: Duration::from_millis(300),

@@ -26,6 +26,8 @@ pub(super) struct UpstreamBody {
     incoming: Incoming,
     /// The connection that the body comes on, where this body has to drive it.
     carrier: Option<Carrier>,
+    /// Counts as a request under way on its HTTP/2 connection.
+    _stream: Option<Rc<()>>,
     idle: IdleLimit,
     state: State,
 }
@@ -53,11 +55,11 @@ impl UpstreamBody {
         idle: Duration,
     ) -> Self {
         let carrier = Some(Carrier { connection, pool, origin });
-        Self { incoming, carrier, idle: IdleLimit::new(idle), state: State::Reading }
+        Self { incoming, carrier, _stream: None, idle: IdleLimit::new(idle), state: State::Reading }
     }
 
-    pub(super) fn http2(incoming: Incoming, idle: Duration) -> Self {
-        Self { incoming, carrier: None, idle: IdleLimit::new(idle), state: State::Reading }
+    pub(super) fn http2(incoming: Incoming, stream: Rc<()>, idle: Duration) -> Self {
+        Self { incoming, carrier: None, _stream: Some(stream), idle: IdleLimit::new(idle), state: State::Reading }
     }
 
     /// The next piece that hyper has, after letting the connection read if it has none.

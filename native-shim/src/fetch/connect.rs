@@ -17,8 +17,8 @@ use tokio_rustls::client::TlsStream;
 use tollgate::channel::endpoint::is_public;
 use tollgate::platform::fetch::{FetchError, FetchErrorKind, Network, Origin};
 
-use super::Outgoing;
 use super::exchange::Http1;
+use super::pool::Http2;
 use crate::local::LocalExecutor;
 
 /// What was agreed on with the upstream.
@@ -26,7 +26,7 @@ pub(super) enum Protocol {
     /// One request at a time.
     Http1(Box<Http1>),
     /// Many at once; a task of its own drives the connection.
-    Http2(http2::SendRequest<Outgoing>),
+    Http2(Http2),
 }
 
 /// Opens connections.
@@ -75,9 +75,12 @@ impl Connector {
                 tracing::debug!(%error, "an HTTP/2 connection to an upstream ended");
             }
         });
-        Ok(Protocol::Http2(sender))
+        Ok(Protocol::Http2(Http2::new(sender)))
     }
 }
+
+/// How long one of several addresses is waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Opens a TCP connection to one of the host's addresses that the origin may have. The addresses are checked after the name
 /// is resolved, so that no name can lead into a private network.
@@ -88,13 +91,16 @@ async fn open(origin: &Origin) -> Result<TcpStream, FetchError> {
         Err(_) => tokio::net::lookup_host((origin.host.as_str(), origin.port)).await.map_err(unreachable)?.collect(),
     };
     let mut last = FetchError::new(FetchErrorKind::Connect, format!("{origin}: the name has no address"));
-    for address in addresses {
+    for (number, address) in addresses.iter().enumerate() {
         if origin.network == Network::Public && !is_public(address.ip()) {
             last =
                 FetchError::new(FetchErrorKind::Forbidden, format!("{origin} is {}, a private address", address.ip()));
             continue;
         }
-        match TcpStream::connect(address).await {
+        // One that does not answer leaves time for the others; the last has all that is left.
+        let patience = if number + 1 < addresses.len() { PATIENCE } else { Duration::MAX };
+        let connected = tokio::time::timeout(patience, TcpStream::connect(address)).await;
+        match connected.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
             Ok(stream) => {
                 stream.set_nodelay(true).map_err(unreachable)?;
                 return Ok(stream);

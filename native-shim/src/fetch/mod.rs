@@ -19,7 +19,7 @@ use tollgate::platform::fetch::{Fetch, FetchError, FetchErrorKind, Origin, Upstr
 use body::UpstreamBody;
 use connect::{Connector, Protocol};
 use exchange::Http1;
-use pool::Pool;
+use pool::{Http2, Pool};
 
 /// The bytes that go out.
 type Outgoing = Full<bytes::Bytes>;
@@ -70,10 +70,14 @@ impl Inner {
     async fn exchange(&self, request: UpstreamRequest) -> Result<UpstreamResponse, FetchError> {
         let origin = request.origin.clone();
         let limits = request.limits;
-        if let Some(sender) = self.pool.http2(&origin) {
-            return send_http2(sender, absolute(request)?, limits.idle).await;
-        }
         let mut outgoing = relative(request)?;
+        if let Some(connection) = self.pool.http2(&origin) {
+            match send_http2(connection, absolute(&origin, outgoing)?, limits.idle).await {
+                Ok(response) => return Ok(response),
+                Err((_, Some(unsent))) => outgoing = relative_again(&origin, unsent)?,
+                Err((error, None)) => return Err(error),
+            }
+        }
         // A kept connection may have been closed by the other side while it was idle. Then nothing of the request was sent,
         // and it goes out on the next one.
         while let Some(mut connection) = self.pool.take(&origin).await {
@@ -88,12 +92,10 @@ impl Inner {
                 Ok(response) => Ok(self.received(&origin, response, connection, limits.idle)),
                 Err((error, _)) => Err(error),
             },
-            Protocol::Http2(sender) => {
-                self.pool.keep_http2(&origin, sender.clone());
-                let (mut parts, body) = outgoing.into_parts();
-                parts.headers.remove(HOST);
-                parts.uri = absolute_uri(&origin, parts.uri.path_and_query().map_or("/", |path| path.as_str()))?;
-                send_http2(sender, Request::from_parts(parts, body), limits.idle).await
+            Protocol::Http2(connection) => {
+                self.pool.keep_http2(&origin, connection.clone());
+                let outgoing = absolute(&origin, outgoing)?;
+                send_http2(connection, outgoing, limits.idle).await.map_err(|(error, _)| error)
             }
         }
     }
@@ -111,23 +113,29 @@ impl Inner {
     }
 }
 
+/// Sends a request; one of which nothing was sent comes back with the error.
 async fn send_http2(
-    mut sender: hyper::client::conn::http2::SendRequest<Outgoing>,
+    mut connection: Http2,
     request: Request<Outgoing>,
     idle: Duration,
-) -> Result<UpstreamResponse, FetchError> {
+) -> Result<UpstreamResponse, (FetchError, Option<Request<Outgoing>>)> {
     let broken = |error| FetchError::new(FetchErrorKind::Broken, error);
-    sender.ready().await.map_err(broken)?;
-    let (parts, body) = sender.send_request(request).await.map_err(broken)?.into_parts();
-    let body = Body::Stream(Box::new(UpstreamBody::http2(body, idle)));
+    if let Err(error) = connection.sender.ready().await {
+        return Err((broken(error), Some(request)));
+    }
+    let response = connection.sender.try_send_request(request).await.map_err(|mut error| {
+        let unsent = error.take_message();
+        (broken(error.into_error()), unsent)
+    })?;
+    let (parts, body) = response.into_parts();
+    let body = Body::Stream(Box::new(UpstreamBody::http2(body, connection.into_stream(), idle)));
     Ok(UpstreamResponse { status: parts.status, headers: parts.headers, body })
 }
 
 /// The request as HTTP/1.1 has it: the path in the first line, the host in a header.
 fn relative(request: UpstreamRequest) -> Result<Request<Outgoing>, FetchError> {
     let uri = request.path.parse::<Uri>().map_err(|error| FetchError::new(FetchErrorKind::Broken, error))?;
-    let host = HeaderValue::try_from(request.origin.authority())
-        .map_err(|error| FetchError::new(FetchErrorKind::Broken, error))?;
+    let host = host_of(&request.origin)?;
     let mut outgoing = Request::new(Full::new(request.body));
     *outgoing.method_mut() = request.method;
     *outgoing.uri_mut() = uri;
@@ -136,18 +144,28 @@ fn relative(request: UpstreamRequest) -> Result<Request<Outgoing>, FetchError> {
     Ok(outgoing)
 }
 
-/// The request as HTTP/2 has it: scheme and host in the URI.
-fn absolute(request: UpstreamRequest) -> Result<Request<Outgoing>, FetchError> {
-    let uri = absolute_uri(&request.origin, &request.path)?;
-    let mut outgoing = Request::new(Full::new(request.body));
-    *outgoing.method_mut() = request.method;
-    *outgoing.uri_mut() = uri;
-    *outgoing.headers_mut() = request.headers;
-    Ok(outgoing)
+/// The same request as HTTP/2 has it: scheme and host in the URI.
+fn absolute(origin: &Origin, mut request: Request<Outgoing>) -> Result<Request<Outgoing>, FetchError> {
+    let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
+    let uri = format!("{origin}{path}").parse().map_err(|error| FetchError::new(FetchErrorKind::Broken, error))?;
+    *request.uri_mut() = uri;
+    request.headers_mut().remove(HOST);
+    Ok(request)
 }
 
-fn absolute_uri(origin: &Origin, path: &str) -> Result<Uri, FetchError> {
-    format!("{origin}{path}").parse().map_err(|error| FetchError::new(FetchErrorKind::Broken, error))
+/// The same request as HTTP/1.1 has it once more.
+fn relative_again(origin: &Rc<Origin>, request: Request<Outgoing>) -> Result<Request<Outgoing>, FetchError> {
+    let (parts, body) = request.into_parts();
+    let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
+    let uri = path.parse::<Uri>().map_err(|error| FetchError::new(FetchErrorKind::Broken, error))?;
+    let mut request = Request::from_parts(parts, body);
+    *request.uri_mut() = uri;
+    request.headers_mut().insert(HOST, host_of(origin)?);
+    Ok(request)
+}
+
+fn host_of(origin: &Origin) -> Result<HeaderValue, FetchError> {
+    HeaderValue::try_from(origin.authority()).map_err(|error| FetchError::new(FetchErrorKind::Broken, error))
 }
 
 /// Undoes gzip, which no request offers but some upstreams send all the same.

@@ -6,6 +6,7 @@
 //! unless it is applied with pruning. Secrets are an exception: one that is left out keeps its stored value.
 
 pub mod expand;
+pub mod secret;
 pub mod stored;
 pub mod plan;
 pub mod export;
@@ -15,6 +16,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use self::secret::Secret;
 use crate::app::error::Fault;
 use crate::protocol::dialect::Dialect;
 use crate::store::settings::Settings;
@@ -28,8 +30,20 @@ pub fn read(document: Value) -> Result<Document, Vec<Fault>> {
     }
     serde_path_to_error::deserialize(document).map_err(|error| {
         let path = error.path().to_string();
-        vec![Fault { path, message: error.into_inner().to_string() }]
+        vec![Fault { path, message: without_value(&error.into_inner().to_string()) }]
     })
+}
+
+/// serde's message without the value that it quotes: a secret may have got into the wrong place.
+fn without_value(message: &str) -> String {
+    for (before, after, instead) in [("string \"", "\", expected", "a text"), ("variant `", "`, expected", "variant")] {
+        if let Some((head, rest)) = message.split_once(before)
+            && let Some((_, tail)) = rest.rsplit_once(after)
+        {
+            return format!("{head}{instead}, expected{tail}");
+        }
+    }
+    message.to_owned()
 }
 
 /// A struct may also be read from a list of its members' values, which nobody means: lists are only where the document has
@@ -95,7 +109,7 @@ pub struct ProviderDocument {
     /// The dialects it speaks, the preferred one first. The channel `custom` needs it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dialects: Vec<Dialect>,
-    /// Extra headers. They are not sealed: write `{secret}` where a credential's secret belongs.
+    /// Extra headers. They are stored and exported as they are: write `{secret}` where a credential's secret belongs.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
     /// Models to list, as the provider names them. Others can be called all the same.
@@ -133,7 +147,7 @@ pub struct CredentialDocument {
     pub name: String,
     /// The API key. Left out: the stored one stays. Never exported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub secret: Option<String>,
+    pub secret: Option<Secret>,
     /// Its share among the provider's credentials.
     #[serde(default = "default_weight", skip_serializing_if = "is_default_weight")]
     pub weight: u32,
@@ -189,7 +203,7 @@ pub struct KeyDocument {
     /// The key itself, beginning with `tg-`. Left out: the stored one stays, and a new one is made up and returned once.
     /// Never exported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub key: Option<String>,
+    pub key: Option<Secret>,
     /// When it ends, as in `2027-01-31T00:00:00Z`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,

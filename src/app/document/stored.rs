@@ -30,7 +30,8 @@ pub struct Stored {
     pub members: Vec<MemberRow>,
     /// The keys by name.
     pub keys: Vec<ApiKeyRow>,
-    /// Rows that cannot be read. They are there all the same, and are replaced under the ids that they have.
+    /// Rows that cannot be read. They are there all the same; a provider, a route or a key of that
+    /// name is written anew under the id that the row has.
     pub damaged: Vec<BadRow>,
 }
 

@@ -1,8 +1,8 @@
 //! Bodies of requests and responses, in either direction.
 //!
-//! A body that is only forwarded should cost nothing in the core: natively chunks pass through by reference count, and on
-//! Workers the stream never leaves JavaScript. So the core does not pull chunks through itself just to look at them; it
-//! hangs an [`Observer`] on the stream and lets the host decide how to feed it.
+//! A body that is only forwarded should cost next to nothing in the core: natively chunks pass through by reference count, and
+//! on Workers JavaScript carries them and shows a copy. So the core does not pull chunks through itself just to look at them;
+//! it hangs an [`Observer`] on the stream and lets the host decide how to feed it.
 
 use std::any::Any;
 use std::fmt;
@@ -95,7 +95,7 @@ impl fmt::Debug for Body {
 
 /// Looks at a body without changing it.
 pub trait Observer {
-    /// Sees a chunk. The host chooses where chunks begin and end, and may show them later than it forwards them.
+    /// Sees a chunk. The host chooses where chunks begin and end.
     fn chunk(&mut self, chunk: &Bytes);
 
     /// Whether the body has said by itself that it is over, whatever its sender does with the connection.

@@ -3,7 +3,7 @@
 use bytes::{Bytes, BytesMut};
 use serde::Deserialize;
 
-use crate::protocol::meter::has_object;
+use crate::protocol::glance::has_object;
 use crate::protocol::sse::{self, MAX_EVENT_BYTES};
 
 /// What every usage chunk contains; a piece without it that ends on an event's border passes untouched.

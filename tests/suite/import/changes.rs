@@ -111,3 +111,15 @@ async fn a_deleted_provider_leaves_nothing_behind() {
     let status = host.admin("/admin/api/status").await;
     assert_eq!((&status["providers"], &status["credentials"]), (&json!(0), &json!(0)));
 }
+
+/// The same key under another name is no clash when the old name goes in the same breath.
+#[tokio::test]
+async fn a_key_can_be_renamed_by_pruning() {
+    let host = Host::start(Setup::default());
+    let key = new_key();
+    host.import(&json!({"keys": [{"name": "alice", "key": key}]})).await;
+    let renamed = json!({"keys": [{"name": "bob", "key": key}]});
+    assert_eq!(host.try_import("", &renamed).await.status, 422);
+    host.try_import("?prune=1", &renamed).await.expect(200);
+    host.get("/v1/models").key(&key).send().await.expect(200);
+}

@@ -37,6 +37,7 @@ async fn faults_are_told_with_their_paths_and_nothing_is_written() {
         (p("/providers/0/base_url", json!("http://vendor.example")), "providers[0]"),
         (p("/providers/0/headers", json!({"host": "a"})), "providers[0]"),
         (p("/providers/0/headers", json!({"x": "a\r\nb"})), "providers[0]"),
+        (p("/providers/0/headers", json!({"Authorization": "Bearer abc"})), "providers[0].headers.Authorization"),
         (p("/providers/0/dialects", json!(["klingon"])), "providers[0].dialects[0]"),
         (p("/providers/0/unknown", json!(1)), "providers[0].unknown"),
         (p("/providers/0/network", json!("lan")), "providers[0].network"),

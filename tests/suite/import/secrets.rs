@@ -86,3 +86,19 @@ async fn variables_are_expanded_on_the_host() {
         }
     }
 }
+
+/// A secret in a wrong place is not repeated by the fault.
+#[tokio::test]
+async fn faults_do_not_repeat_values() {
+    let host = Host::start(Setup::default().variable("SUITE_VENDOR_SECRET", "sk-from-env"));
+    for provider in [
+        json!({"name": "p", "channel": "echo", "credentials": ["${SUITE_VENDOR_SECRET}"]}),
+        json!({"name": "p", "channel": "echo", "network": "${SUITE_VENDOR_SECRET}"}),
+        json!({"name": "p", "channel": "echo", "enabled": "${SUITE_VENDOR_SECRET}"}),
+    ] {
+        let reply = host.try_import("", &json!({"providers": [provider]})).await;
+        let message = check::admin_error(&reply, 422, "invalid_document");
+        assert!(!message.contains("sk-from"), "{message}");
+        assert!(message.contains("expected"), "{message}");
+    }
+}

@@ -56,6 +56,11 @@ fn import_tells_what_it_changes() {
     let file = setup.file("config.yaml", YAML);
     let file = file.to_str().unwrap();
     let changes = "+ credential local/main\n+ provider local\n+ route chat\n+ key team\n";
+    let nowhere = failure(&setup.command(&["import", file, "--dry-run"]).output().unwrap());
+    assert!(nowhere.contains("there is no database"), "{nowhere}");
+    assert!(!setup.data_dir.exists(), "asking makes nothing");
+    let nothing = setup.file("nothing.json", "{}");
+    run(&setup, &["import", nothing.to_str().unwrap()]);
     let (dry, _) = run(&setup, &["import", file, "--dry-run"]);
     assert_eq!(dry, format!("{changes}4 would change; nothing was written\n"));
     let (first, _) = run(&setup, &["import", file]);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::{Action, NewKey, Planner, differing, is_header_text};
 use crate::app::document::KeyDocument;
+use crate::app::document::secret::Secret;
 use crate::app::identity::{KEY_PREFIX, new_secret, shown_prefix};
 use crate::platform::clock::Timestamp;
 use crate::store::api_key::{self, ApiKeyRow};
@@ -18,8 +19,8 @@ impl Planner<'_> {
         let Some(wanted) = wanted else { return };
         self.check_names("keys", wanted.iter().map(|key| key.name.as_str()));
         let stored = self.stored;
+        let names: HashSet<&str> = wanted.iter().map(|key| key.name.as_str()).collect();
         if self.prune {
-            let names: HashSet<&str> = wanted.iter().map(|key| key.name.as_str()).collect();
             let gone: Vec<_> = stored.keys.iter().filter(|row| !names.contains(&*row.name)).collect();
             for row in &gone {
                 self.change(Action::Delete, "key", row.name.to_string(), vec![]);
@@ -29,7 +30,7 @@ impl Planner<'_> {
         }
         let by_name: HashMap<&str, &ApiKeyRow> = stored.keys.iter().map(|row| (&*row.name, row)).collect();
         let mut owners: HashMap<Rc<str>, &str> = HashMap::new();
-        for row in &stored.keys {
+        for row in stored.keys.iter().filter(|row| !self.prune || names.contains(&*row.name)) {
             owners.insert((&*row.digest).into(), &row.name);
         }
         let mut rows = Vec::new();
@@ -55,7 +56,7 @@ impl Planner<'_> {
                 (None, None) => {
                     let text = new_secret(KEY_PREFIX, self.scope);
                     let made = (self.vault.digest(&text).to_text().into(), shown_prefix(&text));
-                    self.plan.new_keys.push(NewKey { name: key.name.clone(), key: text });
+                    self.plan.new_keys.push(NewKey { name: key.name.clone(), key: Secret(text) });
                     made
                 }
             };

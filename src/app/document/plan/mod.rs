@@ -13,6 +13,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::Document;
+use super::secret::Secret;
 use super::stored::Stored;
 use crate::app::error::{AppError, Fault};
 use crate::platform::Scope;
@@ -71,7 +72,7 @@ pub struct NewKey {
     /// Its name.
     pub name: String,
     /// The key.
-    pub key: String,
+    pub key: Secret,
 }
 
 /// Compares `document` with `stored`. With `prune`, what a section of the document does not name is deleted.

@@ -12,6 +12,10 @@ use crate::store::credential::{self, CredentialRow};
 use crate::store::id;
 use crate::store::provider::{self, ProviderOptions, ProviderRow};
 
+/// The headers whose value is a secret, or has one in it.
+const CREDENTIAL_HEADERS: [&str; 6] =
+    ["authorization", "x-api-key", "x-goog-api-key", "api-key", "cookie", "proxy-authorization"];
+
 impl Planner<'_> {
     pub(super) fn providers(&mut self, wanted: Option<&[ProviderDocument]>) -> Result<(), AppError> {
         let Some(wanted) = wanted else { return Ok(()) };
@@ -35,6 +39,13 @@ impl Planner<'_> {
             }
             if let Err(reason) = snapshot::provider(&row) {
                 self.fault(path.clone(), reason);
+            }
+            for (name, value) in &provider.headers {
+                let holds_secret = CREDENTIAL_HEADERS.iter().any(|known| name.eq_ignore_ascii_case(known));
+                if holds_secret && !value.contains("{secret}") {
+                    let place = format!("{path}.headers.{name}");
+                    self.fault(place, "is not sealed: write {secret} here, and the secret into a credential");
+                }
             }
             self.provider_ids.insert(provider.name.clone(), row.id.clone());
             let known = credentials_of.get(&row.id).map(Vec::as_slice).unwrap_or_default();
