@@ -69,6 +69,7 @@ pub fn open(options: &Options) -> Result<(Shared, Database), Failure> {
     Vault::new(&master_key)?;
     let database_path = database::path_in(data_dir);
     let unusable = |error| format!("the database {} cannot be used: {error}", database_path.display());
+    make_file(&database_path).map_err(|error| format!("{} cannot be made: {error}", database_path.display()))?;
     let connection = Connection::open(&database_path).map_err(unusable)?;
     for version in migrate(&connection).map_err(unusable)? {
         tracing::info!(version, "the schema is brought up to date");
@@ -82,6 +83,15 @@ pub fn open(options: &Options) -> Result<(Shared, Database), Failure> {
         notices: ProcessNotices::default(),
     };
     Ok((shared, Database { writer, thread }))
+}
+
+/// Makes the database's file, for its owner only; SQLite gives the files beside it the same mode.
+fn make_file(path: &Path) -> std::io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(drop)
 }
 
 /// Makes the data folder, for its owner only.
@@ -111,7 +121,7 @@ impl Shared {
             max_body_bytes: self.options.max_body_bytes,
             migration_hint: "restart the gateway, which brings it up to date",
         };
-        let gateway = Gateway::new(Vault::new(&self.master_key)?, host_options, &scope);
+        let gateway = Gateway::new(Vault::new(&self.master_key)?, host_options, &scope)?;
         Ok(Parts { gateway, scope, fetch, tasks })
     }
 }
@@ -139,12 +149,14 @@ fn run(shared: &Shared) -> Result<(), Failure> {
     for _ in 1..threads {
         listeners.push(listen(address)?);
     }
+    // Read before anything is shown that is shown but once.
+    let document = options.config.as_deref().map(manage::read_document).transpose()?;
     runtime.block_on(async {
         let parts = shared.assemble()?;
         parts.gateway.handle.tick(&parts.scope, vec![]).await?;
         first_start::greet(&parts, address).await?;
-        if let Some(file) = &options.config {
-            manage::apply(&parts, &manage::read_document(file)?, Default::default()).await?;
+        if let Some(document) = &document {
+            manage::apply(&parts, document, Default::default()).await?;
         }
         Ok::<(), Failure>(())
     })?;

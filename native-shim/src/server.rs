@@ -11,6 +11,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body::{Frame, SizeHint};
+use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
@@ -149,7 +150,8 @@ async fn answer(
 
 /// A request's body, read no slower than allowed.
 struct IncomingBody {
-    incoming: Incoming,
+    /// `None` when it is at its end.
+    incoming: Option<Incoming>,
     limit: Duration,
     deadline: Instant,
     timer: Option<Pin<Box<Sleep>>>,
@@ -160,14 +162,15 @@ const MAX_PAUSES: u32 = 20;
 
 impl IncomingBody {
     fn new(incoming: Incoming, limit: Duration) -> Self {
-        Self { incoming, limit, deadline: Instant::now() + limit * MAX_PAUSES, timer: None }
+        Self { incoming: Some(incoming), limit, deadline: Instant::now() + limit * MAX_PAUSES, timer: None }
     }
 }
 
 impl ByteStream for IncomingBody {
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, BodyError>>> {
         loop {
-            match http_body::Body::poll_frame(Pin::new(&mut self.incoming), context) {
+            let Some(incoming) = &mut self.incoming else { return Poll::Ready(None) };
+            match http_body::Body::poll_frame(Pin::new(incoming), context) {
                 Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
                     Ok(data) if !data.is_empty() => {
                         self.timer = None;
@@ -175,12 +178,16 @@ impl ByteStream for IncomingBody {
                     }
                     _ => {}
                 },
-                Poll::Ready(Some(Err(error))) => return Poll::Ready(Some(Err(BodyError::Broken(error.to_string())))),
-                Poll::Ready(None) => return Poll::Ready(None),
+                Poll::Ready(Some(Err(error))) => {
+                    self.incoming = None;
+                    return Poll::Ready(Some(Err(BodyError::Broken(error.to_string()))));
+                }
+                Poll::Ready(None) => self.incoming = None,
                 Poll::Pending => {
                     let end = self.deadline.min(Instant::now() + self.limit);
                     let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(end)));
                     std::task::ready!(timer.as_mut().poll(context));
+                    self.incoming = None;
                     return Poll::Ready(Some(Err(BodyError::Timeout)));
                 }
             }
@@ -188,10 +195,34 @@ impl ByteStream for IncomingBody {
     }
 
     fn length(&self) -> Option<u64> {
-        http_body::Body::size_hint(&self.incoming).exact()
+        self.incoming.as_ref().map_or(Some(0), |incoming| http_body::Body::size_hint(incoming).exact())
     }
 
     plain_byte_stream!();
+}
+
+/// Most bytes and the longest time of a refused body that are read all the same.
+const DRAINED_BYTES: usize = 64 * 1024 * 1024;
+const DRAINED_TIME: Duration = Duration::from_secs(5);
+
+impl Drop for IncomingBody {
+    /// Many clients do not look for an answer before they have sent everything, and take a closed connection for a broken one. So
+    /// what is refused is read on for a while, to nowhere.
+    fn drop(&mut self) {
+        let Some(mut incoming) = self.incoming.take().filter(|incoming| !http_body::Body::is_end_stream(incoming))
+        else {
+            return;
+        };
+        tokio::task::spawn_local(tokio::time::timeout(DRAINED_TIME, async move {
+            let mut drained = 0;
+            while let Some(Ok(frame)) = incoming.frame().await {
+                drained += frame.data_ref().map_or(0, Bytes::len);
+                if drained > DRAINED_BYTES {
+                    return;
+                }
+            }
+        }));
+    }
 }
 
 /// A response's body.

@@ -4,6 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::StatusCode;
 use http::header::{CONTENT_TYPE, HeaderMap};
 
 use super::answer::{Answer, MAX_ERROR_BYTES, from_upstream_error, may_succeed_elsewhere};
@@ -159,6 +160,11 @@ impl Run<'_> {
             Dispatch::Upstream(request) => self.scope.fetch.fetch(request).await,
         };
         match fetched {
+            Ok(response) if is_no_answer(&response) => {
+                tracing::warn!(provider = &*provider.name, status = response.status.as_u16(), "no answer of the API");
+                self.settlement.call_failed(response.status.as_u16(), EngineError::NoAnswer.code());
+                Next::TryOn(Err(EngineError::NoAnswer))
+            }
             Ok(response) if response.status.is_success() => self.first_bytes(target, response).await,
             Ok(response) => self.error_answer(target, response, secret).await,
             Err(error) => {
@@ -235,9 +241,18 @@ impl Run<'_> {
 }
 
 fn is_event_stream(headers: &HeaderMap) -> bool {
-    const EVENT_STREAM: &[u8] = b"text/event-stream";
+    has_type(headers, "text/event-stream")
+}
+
+/// Whether an upstream says that all is well but does not answer: a proxy's login page, say, or nothing at all.
+fn is_no_answer(response: &UpstreamResponse) -> bool {
+    let nothing = [StatusCode::NO_CONTENT, StatusCode::RESET_CONTENT].contains(&response.status);
+    response.status.is_success() && (nothing || has_type(&response.headers, "text/html"))
+}
+
+fn has_type(headers: &HeaderMap, wanted: &str) -> bool {
     headers
         .get(CONTENT_TYPE)
-        .and_then(|value| value.as_bytes().get(..EVENT_STREAM.len()))
-        .is_some_and(|start| start.eq_ignore_ascii_case(EVENT_STREAM))
+        .and_then(|value| value.as_bytes().get(..wanted.len()))
+        .is_some_and(|start| start.eq_ignore_ascii_case(wanted.as_bytes()))
 }

@@ -32,6 +32,8 @@ pub enum EngineError {
     },
     /// Upstream: it wants the gateway to go elsewhere, which would carry the credential along.
     Redirected,
+    /// Upstream: it says that all is well, with something that is no answer, such as a web page.
+    NoAnswer,
     /// Upstream: it did not answer.
     Unreachable(FetchErrorKind),
 }
@@ -46,6 +48,7 @@ impl EngineError {
             Self::Misconfigured => "provider_misconfigured",
             Self::CredentialRefused { .. } => "upstream_credential_refused",
             Self::Redirected => "upstream_redirected",
+            Self::NoAnswer => "upstream_error",
             Self::Unreachable(FetchErrorKind::Timeout) => "upstream_timeout",
             Self::Unreachable(FetchErrorKind::Forbidden) => "upstream_address_forbidden",
             Self::Unreachable(FetchErrorKind::Connect | FetchErrorKind::Broken) => "upstream_unreachable",
@@ -77,6 +80,10 @@ impl fmt::Display for EngineError {
             Self::Redirected => formatter.write_str(
                 "the provider answered with a redirect, which the gateway does not follow; the operator has to correct \
                  the provider's base URL",
+            ),
+            Self::NoAnswer => formatter.write_str(
+                "the provider answered with something that is no answer of its API; the operator has to check the \
+                 provider's base URL",
             ),
             Self::Unreachable(FetchErrorKind::Timeout) => {
                 formatter.write_str("the provider did not answer in time; retry, or ask for a shorter answer")

@@ -58,7 +58,9 @@ impl Observer for Metered {
 
     fn end(self: Box<Self>, ending: Ending) -> Option<Bytes> {
         let Self { meter, dialect, events, settlement, .. } = *self;
-        let may_append = events && meter.at_border();
+        // A stream that ends within an event, without breaking, would pass for a whole one.
+        let at_border = meter.at_border();
+        let may_append = events && (at_border || ending == Ending::Complete);
         let reading = meter.finish();
         let outcome = match (&ending, reading.outcome) {
             (_, Outcome::Failed) => "upstream_failed",
@@ -69,7 +71,10 @@ impl Observer for Metered {
         };
         let epilogue = match reading.outcome {
             Outcome::Finished | Outcome::Failed => Some(Bytes::new()),
-            Outcome::Unfinished if may_append => Some(cut_off().event(dialect, settlement.request_id())),
+            Outcome::Unfinished if may_append => {
+                let event = cut_off().event(dialect, settlement.request_id());
+                Some(if at_border { event } else { [&b"\n\n"[..], &event].concat().into() })
+            }
             Outcome::Unfinished => None,
         };
         settlement.answer_ended(outcome, &reading);

@@ -26,6 +26,7 @@ impl Exchange<'_> {
                 let body = self.read_body(body, MAX_DOCUMENT_BYTES).await?;
                 let document: Value = serde_json::from_slice(&body)
                     .map_err(|error| AppError::Invalid(format!("the body is not JSON: {error}")))?;
+                self.only_parameters(&["dry_run", "prune"])?;
                 let options = ImportOptions { dry_run: self.flag("dry_run")?, prune: self.flag("prune")? };
                 json(&configuration_import(self.gateway, self.scope, document, options).await?)
             }
@@ -36,7 +37,20 @@ impl Exchange<'_> {
         })
     }
 
+    /// Refuses parameters that mean nothing: a misspelt one must not make an import of what was to be a dry run.
+    fn only_parameters(&self, known: &[&str]) -> Result<(), AppError> {
+        let pairs = self.parts.uri.query().unwrap_or_default().split('&').filter(|pair| !pair.is_empty());
+        let unknown = pairs.map(|pair| pair.split('=').next().unwrap_or(pair)).find(|name| !known.contains(name));
+        match unknown {
+            Some(name) => {
+                Err(AppError::Invalid(format!("there is no parameter {name:?} here, only {}", known.join(" and "))))
+            }
+            None => Ok(()),
+        }
+    }
+
     fn usage_query(&self) -> Result<UsageQuery, AppError> {
+        self.only_parameters(&["group_by", "from", "until"])?;
         let mut grouping = Grouping::default();
         for name in self.query_value("group_by").unwrap_or_default().split(',').filter(|name| !name.is_empty()) {
             match name.trim() {

@@ -99,9 +99,10 @@ fn engine_status(error: &EngineError) -> StatusCode {
         EngineError::InvalidRequest(_) | EngineError::Unsupported { .. } => StatusCode::BAD_REQUEST,
         EngineError::NoCredential | EngineError::Misconfigured => StatusCode::SERVICE_UNAVAILABLE,
         EngineError::Unreachable(FetchErrorKind::Timeout) => StatusCode::GATEWAY_TIMEOUT,
-        EngineError::CredentialRefused { .. } | EngineError::Redirected | EngineError::Unreachable(_) => {
-            StatusCode::BAD_GATEWAY
-        }
+        EngineError::CredentialRefused { .. }
+        | EngineError::Redirected
+        | EngineError::NoAnswer
+        | EngineError::Unreachable(_) => StatusCode::BAD_GATEWAY,
     }
 }
 

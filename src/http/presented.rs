@@ -64,6 +64,8 @@ fn without_key(query: &str) -> (Option<String>, Option<String>) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         if percent_decode_str(name).eq(b"key".iter().copied()) {
             key = percent_decode_str(value).decode_utf8().ok().map(Into::into);
+        } else if percent_decode_str(name).eq(b"access_token".iter().copied()) {
+            // Google takes it for a credential, and it can be none of the gateway's.
         } else {
             kept.push(pair);
         }

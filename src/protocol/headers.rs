@@ -79,7 +79,7 @@ fn merge_tokens<'a>(values: impl Iterator<Item = &'a HeaderValue>) -> Option<Hea
 /// Response headers of an upstream that are held back: they belong to the connection, set state in a browser, or tell whose
 /// account the gateway uses. Others go on, also unknown ones, so that rate limits, request ids and what vendors add tomorrow
 /// arrive. In the order of the alphabet.
-pub static HELD_BACK: [&str; 39] = [
+pub static HELD_BACK: [&str; 43] = [
     "access-control-allow-credentials",
     "access-control-allow-headers",
     "access-control-allow-methods",
@@ -89,6 +89,8 @@ pub static HELD_BACK: [&str; 39] = [
     "alt-svc",
     "anthropic-organization-id",
     "anthropic-workspace-id",
+    "api-key",
+    "authorization",
     "cf-cache-status",
     "cf-connecting-ip",
     "cf-mitigated",
@@ -116,7 +118,9 @@ pub static HELD_BACK: [&str; 39] = [
     "upgrade",
     "via",
     "www-authenticate",
+    "x-api-key",
     "x-gateway-request-id",
+    "x-goog-api-key",
     "x-powered-by",
     "x-provider",
 ];

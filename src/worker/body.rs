@@ -60,7 +60,8 @@ impl Watcher {
     pub fn end(mut self, ending: u8) -> Option<Vec<u8>> {
         let ending = match ending {
             0 => Ending::Complete,
-            1 => Ending::Broken(BodyError::Broken("the upstream broke off".to_owned())),
+            // A Worker cannot break a response off for certain, so a stream has to say by itself that it is not whole.
+            1 => Ending::Complete,
             _ => Ending::Abandoned,
         };
         let held = match (&ending, &mut self.editor) {

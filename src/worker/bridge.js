@@ -261,6 +261,7 @@ async function pump(upstream, writable, watcher, period, idle) {
     if (passed.byteLength > 0) await write(passed);
   };
   const pulse = setInterval(() => {
+    if (isWriting) source.hold();
     const silence = Date.now() - last;
     if (watcher.hasEnded()) source.stop(COMPLETE);
     else if (isWriting) return;
@@ -278,6 +279,8 @@ async function pump(upstream, writable, watcher, period, idle) {
       if (value === undefined) break;
       await pass(value);
       buffer = value.buffer;
+      // A whole block has gathered, so the client is slower than the upstream, and what it has not read would fill the memory.
+      if (value.byteLength === BLOCK_BYTES) source.hold();
       if (last - before < CROWDED) await scheduler.wait(GATHERING);
     }
   } catch {
@@ -311,6 +314,9 @@ class Reader {
     return done ? undefined : value;
   }
 
+  /** Lets the upstream wait for the reader from now on. */
+  hold() {}
+
   /** Ends it: the upstream is let go, and a read under way fails. */
   stop(ending) {
     this.stopped ??= ending;
@@ -326,8 +332,8 @@ const ENDLESS_NAME = new Uint8Array([0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 0xff]);
  *
  * The runtime's own reader gives one piece of what the upstream sent, however small, and holds nothing back meanwhile; waking
  * JavaScript for each costs much more than what is done with it. A tee does hold what one of its branches has not read yet. So the
- * other branch is drained by the runtime alone, into a decompressor that wakes nobody, and this one gathers. Should a runtime
- * refuse that, the tee goes on as an ordinary one, piece by piece.
+ * other branch is drained by the runtime alone, into a decompressor that wakes nobody, and this one gathers. When that ends, the
+ * tee goes on as an ordinary one: piece by piece, and no faster than it is read.
  */
 class Gathered extends Reader {
   constructor(upstream) {
@@ -337,7 +343,12 @@ class Gathered extends Reader {
     const header = sink.writable.getWriter();
     header.write(ENDLESS_NAME).catch(() => {});
     header.releaseLock();
-    drained.pipeTo(sink.writable, { preventClose: true }).catch(() => {});
+    this.draining = new AbortController();
+    drained.pipeTo(sink.writable, { preventClose: true, signal: this.draining.signal }).catch(() => {});
+  }
+
+  hold() {
+    this.draining.abort();
   }
 }
 

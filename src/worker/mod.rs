@@ -100,7 +100,7 @@ fn gateway(scope: &Scope) -> Result<Rc<Gateway>, String> {
         let max_body_bytes = scope.variables.get("TOLLGATE_MAX_BODY_BYTES").and_then(|text| text.parse().ok());
         let options =
             HostOptions { max_body_bytes: max_body_bytes.unwrap_or(MAX_BODY_BYTES), migration_hint: MIGRATION_HINT };
-        let gateway = Rc::new(Gateway::new(vault, options, scope));
+        let gateway = Rc::new(Gateway::new(vault, options, scope).map_err(|error| error.to_string())?);
         *kept = Some(gateway.clone());
         Ok(gateway)
     })

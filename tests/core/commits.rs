@@ -63,7 +63,7 @@ async fn a_conflict_starts_over_with_what_is_there_now() {
     assert!(step(&mut first).is_none());
     other.import(&echo("c")).await;
     release.send(()).unwrap();
-    let report = first.await;
+    let report = world.clock.hurry(first).await;
     assert_eq!(report["revision"], 3);
     assert_eq!(names(&world), ["a", "b", "c"]);
     assert_eq!(revision(&world), 3);
@@ -81,7 +81,7 @@ async fn a_conflict_over_the_same_thing_is_none() {
     assert!(step(&mut first).is_none());
     other.import(&document).await;
     release.send(()).unwrap();
-    assert_eq!(first.await, json!({"dry_run": false, "revision": 1, "changes": []}));
+    assert_eq!(world.clock.hurry(first).await, json!({"dry_run": false, "revision": 1, "changes": []}));
     assert_eq!(names(&world), ["a"]);
 }
 
@@ -98,12 +98,12 @@ async fn lasting_conflicts_are_told() {
             world.store.trouble(Trouble::Before(DatabaseErrorKind::Constraint));
         }
     };
-    conflicts(5);
-    let reply = isolate.try_import(&echo("a")).await;
+    conflicts(30);
+    let reply = world.clock.hurry(isolate.try_import(&echo("a"))).await;
     assert_eq!((reply.status, &reply.json()["error"]["code"]), (409, &json!("conflict")));
     assert!(names(&world).is_empty());
-    conflicts(4);
-    assert_eq!(isolate.try_import(&echo("a")).await.status, 200);
+    conflicts(29);
+    assert_eq!(world.clock.hurry(isolate.try_import(&echo("a"))).await.status, 200);
     assert_eq!(names(&world), ["a"]);
 }
 

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 export const KEY = "tg-sdk-tests-0123456789";
-const ADMIN_TOKEN = "tga-sdk-tests";
+const ADMIN_TOKEN = "tga-sdk-tests-0123456789";
 
 const COMMANDS = {
   native: data => [join(root, "target/debug/tollgate"), ["--port", "0", "--data-dir", data, "--log", "warn"]],

@@ -295,3 +295,23 @@ async fn credentials_are_shared_by_weight() {
     let counts = [used("sk-a"), used("sk-b"), used("sk-c")];
     assert!((8..=12).contains(&counts[0]) && (28..=32).contains(&counts[1]) && counts[2] == 0, "{counts:?}");
 }
+
+/// What says that all is well but is no answer of the API, such as a proxy's login page, is none.
+#[tokio::test]
+async fn a_web_page_is_no_answer() {
+    for wire in Wire::ALL {
+        for stream in [false, true] {
+            let (first, second) = (Stage::new(wire).await, Stage::new(wire).await);
+            let page =
+                || Answer::new(200).header("content-type", "text/html; charset=utf-8").piece("<html>log in</html>");
+            first.upstream.answer(page());
+            check::error(&first.call(stream).send().await, wire, 502, "upstream_error");
+            first.upstream.answer(Answer::new(204));
+            check::error(&first.call(stream).send().await, wire, 502, "upstream_error");
+            let model = route_over(&[&first, &second], json!({})).await;
+            first.upstream.answer(page());
+            second.upstream.answer(if stream { Answer::sse(wire.events()) } else { Answer::json(200, wire.answer()) });
+            ask(&first, &model, stream).await.expect(200);
+        }
+    }
+}

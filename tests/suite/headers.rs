@@ -137,6 +137,9 @@ async fn limits_and_ids_reach_the_client_and_account_names_do_not() {
         ("strict-transport-security", "max-age=1"),
         ("www-authenticate", "Bearer"),
         ("proxy-authenticate", "Basic"),
+        ("authorization", "Bearer leak"),
+        ("x-api-key", "leak"),
+        ("x-goog-api-key", "leak"),
     ];
     for wire in Wire::ALL {
         for status in [200, 429] {

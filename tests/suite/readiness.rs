@@ -30,3 +30,15 @@ async fn a_missing_master_key_is_told_with_the_command() {
     assert!(reply.text().contains("wrangler secret put TOLLGATE_MASTER_KEY"), "{}", reply.text());
     assert!(!reply.request_id().is_empty());
 }
+
+#[tokio::test]
+async fn an_admin_token_that_could_be_guessed_is_refused() {
+    for token in ["short", "tga-", "not-tga-0123456789abcdefgh"] {
+        let setup = Setup::default().without("TOLLGATE_ADMIN_TOKEN").variable("TOLLGATE_ADMIN_TOKEN", token);
+        let told = match Host::try_start(setup) {
+            Ok(host) => host.get("/v1/models").send().await.expect(503).text().to_owned(),
+            Err(exit) => exit.stderr,
+        };
+        assert!(told.contains("TOLLGATE_ADMIN_TOKEN must begin with tga-"), "{told}");
+    }
+}

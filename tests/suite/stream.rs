@@ -185,12 +185,8 @@ async fn b28_a_broken_stream_ends_with_an_error_event() {
     }
 }
 
-/// How a stream ends for its client that cannot be ended properly.
-fn broken() -> End {
-    if breaks_responses_off() { End::Broken } else { End::Complete }
-}
-
-/// B28: within an event nothing can be put in, so the client sees the stream break; in no case a mark of success.
+/// B28: within an event nothing can be put in, so the client sees the stream break, where the host can do that; else the event is
+/// ended where it is, and an error follows.
 #[tokio::test]
 async fn b28_a_stream_that_breaks_within_an_event_breaks_for_the_client() {
     for wire in Wire::ALL {
@@ -200,9 +196,26 @@ async fn b28_a_stream_that_breaks_within_an_event_breaks_for_the_client() {
         events.push(half[..half.len() / 2].to_owned());
         let answer = Answer::sse(events).pause(A_MOMENT).ending(Ending::Closed);
         let (text, end) = stage.streamed(answer).await.rest_text().await;
-        assert_eq!(end, broken(), "{wire:?}: {text}");
         assert!(text.starts_with(&sse(beginning(wire))), "{wire:?}: {text}");
-        assert!(!text.contains("upstream_cut"), "{wire:?}: {text}");
+        let is_told = text.rsplit_once("\n\n").is_some_and(|(text, _)| text.to_lowercase().contains("upstream_cut"));
+        let expected = if breaks_responses_off() { (End::Broken, false) } else { (End::Complete, true) };
+        assert_eq!((end, is_told), expected, "{wire:?}: {text}");
+        assert_eq!(stage.usage(1).await["failed_calls"], 1);
+    }
+}
+
+/// B28: a proper end of the connection within an event is no proper end of the stream.
+#[tokio::test]
+async fn b28_a_stream_that_ends_within_an_event_is_told_to_be_broken() {
+    for wire in Wire::ALL {
+        let stage = Stage::new(wire).await;
+        let mut events = beginning(wire);
+        let half = wire.events().swap_remove(1);
+        events.push(half[..half.len() / 2].to_owned());
+        let (text, end) = stage.streamed(Answer::sse(events).framing(Framing::UntilClose)).await.rest_text().await;
+        assert!(text.starts_with(&sse(beginning(wire))), "{wire:?}: {text}");
+        assert!(text.to_lowercase().contains("upstream_cut") && text.ends_with("\n\n"), "{wire:?}: {text}");
+        assert_eq!(end, End::Complete, "{wire:?}");
         assert_eq!(stage.usage(1).await["failed_calls"], 1);
     }
 }
@@ -234,7 +247,7 @@ async fn b28_what_came_before_a_break_is_delivered() {
         let mut stream = opened.unwrap_or_else(|error| panic!("what came is lost: {error}"));
         let (text, end) = stream.rest_text().await;
         assert!(text.starts_with(&sse(events.clone())), "{text}");
-        assert_eq!(end, broken());
+        assert_eq!(end, if breaks_responses_off() { End::Broken } else { End::Complete });
     }
 }
 
@@ -364,4 +377,23 @@ async fn a_gemini_array_is_not_held_back() {
     gate.open();
     assert_eq!(stream.rest_text().await, (format!(",{last}]"), End::Complete));
     check_counts(&stage.usage(1).await, &[("requests", 1), ("calls", 1), ("input", 11), ("output", 5)]);
+}
+
+/// A client that does not read holds its vendor up, not all it sends.
+#[tokio::test]
+async fn what_a_slow_client_has_not_read_waits_at_the_vendor() {
+    for (answer, stream) in [(Answer::events(), true), (Answer::new(200).framing(Framing::UntilClose), false)] {
+        let stage = Stage::new(Wire::Claude).await;
+        let piece = claude::delta(&"x".repeat(1 << 20));
+        let answer = (0..400).fold(answer, |answer, _| answer.piece(piece.clone()));
+        stage
+            .upstream
+            .answer(answer.header("content-type", if stream { "text/event-stream" } else { "application/json" }));
+        let slow = stage.call(stream).open().await;
+        // Long enough for all of it, if anybody took it.
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        let sent = stage.upstream.sent_bytes();
+        assert!(sent < 150 << 20, "the vendor got rid of {sent} bytes that nobody has read");
+        drop(slow);
+    }
 }

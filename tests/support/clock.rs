@@ -33,6 +33,21 @@ impl FakeClock {
     }
 }
 
+impl FakeClock {
+    /// Lets time pass for as long as `work` waits.
+    pub async fn hurry<T>(&self, work: impl Future<Output = T>) -> T {
+        let mut work = std::pin::pin!(work);
+        poll_fn(|context| {
+            let polled = work.as_mut().poll(context);
+            if polled.is_pending() {
+                self.advance(Duration::from_secs(1));
+            }
+            polled
+        })
+        .await
+    }
+}
+
 impl Clock for FakeClock {
     fn now(&self) -> Timestamp {
         Timestamp(self.0.now.get())

@@ -42,6 +42,7 @@ struct State {
     requests: Vec<Recorded>,
     connections: usize,
     abandoned: usize,
+    sent: usize,
     faults: Vec<String>,
 }
 
@@ -125,6 +126,11 @@ impl Upstream {
         timely(self.shared.until(|state| state.requests.len() >= count)).await;
     }
 
+    /// How many bytes of answers it got rid of so far.
+    pub fn sent_bytes(&self) -> usize {
+        self.shared.look(|state| state.sent)
+    }
+
     /// Waits until the gateway has closed `count` connections in the middle of an answer.
     pub async fn abandoned(&self, count: usize, limit: Duration) {
         let waiting = self.shared.until(|state| state.abandoned >= count);
@@ -185,7 +191,7 @@ async fn serve(mut stream: TcpStream, connection: usize, address: SocketAddr, sh
             state.script.pop_front().or_else(|| state.standing.clone())
         });
         let answer = answer.unwrap_or_else(|| Answer::json(500, r#"{"error":{"message":"nothing is scripted"}}"#));
-        match play(&mut stream, &answer).await {
+        match play(&mut stream, &answer, &shared).await {
             Played::Whole => {}
             Played::Closing => return,
             Played::Abandoned => return shared.change(|state| state.abandoned += 1),
@@ -199,7 +205,7 @@ enum Played {
     Abandoned,
 }
 
-async fn play(stream: &mut TcpStream, answer: &Answer) -> Played {
+async fn play(stream: &mut TcpStream, answer: &Answer, shared: &Shared) -> Played {
     let mut pending = answer.head().into_bytes();
     // A short answer that has its length leaves in one write, as vendors send theirs.
     let is_joined = matches!(answer.framing, Framing::Length) && answer.steps.len() < 2;
@@ -218,6 +224,7 @@ async fn play(stream: &mut TcpStream, answer: &Answer) -> Played {
                     pending.extend_from_slice(b"\r\n");
                 }
                 let failed = stream.write_all(&std::mem::take(&mut pending)).await.is_err();
+                shared.change(|state| state.sent += piece.len());
                 tokio::task::yield_now().await;
                 failed
             }

@@ -120,7 +120,7 @@ impl World {
         };
         let options = HostOptions { max_body_bytes: 1 << 20, migration_hint: MIGRATION_HINT };
         let vault = Vault::new(master_key).expect("a master key");
-        Isolate { gateway: Gateway::new(vault, options, &scope), scope }
+        Isolate { gateway: Gateway::new(vault, options, &scope).unwrap(), scope }
     }
 
     /// Lets time pass.

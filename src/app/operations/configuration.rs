@@ -1,5 +1,7 @@
 //! The configuration as a whole: import and export.
 
+use std::time::Duration;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -13,7 +15,7 @@ use crate::platform::database::Intent;
 use crate::sdk::{CommitError, TickError};
 
 /// How often an import starts over when others write at the same time.
-const ATTEMPTS: u32 = 5;
+const ATTEMPTS: u32 = 30;
 
 /// How a document is to be applied.
 #[derive(Debug, Clone, Copy, Default)]
@@ -61,11 +63,18 @@ pub async fn configuration_import(
         }
         match gateway.handle.commit(scope, statements, scopes, stored.revision).await {
             Ok(revision) => return Ok(ImportReport { dry_run: false, revision, changes, keys: new_keys }),
-            Err(CommitError::Conflict) => {}
+            Err(CommitError::Conflict) => scope.clock.sleep(pause(scope)).await,
             Err(error) => return Err(error.into()),
         }
     }
     Err(AppError::Conflict)
+}
+
+/// How long to let others go first: not the same for all who wait.
+fn pause(scope: &Scope) -> Duration {
+    let mut byte = [0];
+    scope.random.fill(&mut byte);
+    Duration::from_millis(u64::from(byte[0]) / 8)
 }
 
 /// The configuration as a document, secrets left out.

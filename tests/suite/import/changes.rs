@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{names, whole_document};
-use crate::support::host::Host;
+use crate::check;
+use crate::support::host::{ADMIN_TOKEN, Host};
 use crate::support::setup::Setup;
 use crate::support::stage::new_key;
 
@@ -122,4 +123,30 @@ async fn a_key_can_be_renamed_by_pruning() {
     assert_eq!(host.try_import("", &renamed).await.status, 422);
     host.try_import("?prune=1", &renamed).await.expect(200);
     host.get("/v1/models").key(&key).send().await.expect(200);
+}
+
+/// Imports at the same time wait for each other.
+#[tokio::test]
+async fn imports_at_the_same_time_all_go_well() {
+    let host = Host::start(Setup::default().argument("--threads", 2));
+    let imports = (0..12).map(|number| {
+        let document = json!({"keys": [{"name": format!("key-{number}")}]}).to_string();
+        host.post("/admin/api/import", document).key(ADMIN_TOKEN).send()
+    });
+    for reply in futures_util::future::join_all(imports).await {
+        reply.expect(200);
+    }
+    let export = host.admin("/admin/api/export").await;
+    assert_eq!(export["keys"].as_array().unwrap().iter().filter(|key| key["name"] != "default").count(), 12);
+}
+
+/// A misspelt parameter must not make an import of what was to be a dry run.
+#[tokio::test]
+async fn unknown_parameters_are_refused() {
+    let host = Host::shared();
+    for query in ["?dryrun=1", "?DRY_RUN=1", "?dry_run=1&prun"] {
+        let reply = host.try_import(query, &json!({"keys": [{"name": "never-made"}]})).await;
+        assert!(check::admin_error(&reply, 400, "invalid_request").contains("dry_run and prune"));
+    }
+    assert!(!host.admin("/admin/api/export").await.to_string().contains("never-made"));
 }

@@ -164,3 +164,22 @@ async fn a_client_that_does_not_read_holds_up_nobody() {
         stage.call(false).send().await.expect(200);
     }
 }
+
+/// A client that looks for the answer only when it has sent everything gets it.
+#[tokio::test]
+async fn a_refusal_reaches_a_client_that_sends_on() {
+    let stage = Stage::on(shared(), Wire::Claude).await;
+    let length = 60 << 20;
+    let mut client = Raw::connect(stage.host.address).await;
+    let head = format!(
+        "POST /v1/messages HTTP/1.1\r\nhost: a\r\ncontent-length: {length}\r\nauthorization: Bearer {}\r\n\r\n",
+        stage.key
+    );
+    client.write(head).await;
+    let piece = " ".repeat(1 << 20);
+    for _ in 0..length >> 20 {
+        client.write(&piece).await;
+    }
+    let answer = client.read_until("body_too_large").await;
+    assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
+}

@@ -11,8 +11,9 @@ use crate::app::identity::{KEY_PREFIX, new_secret, shown_prefix};
 use crate::platform::clock::Timestamp;
 use crate::store::api_key::{self, ApiKeyRow};
 
-/// Shortest gateway key that a document may bring along.
+/// Shortest and longest gateway key that a document may bring along.
 const MIN_KEY_CHARACTERS: usize = 20;
+const MAX_KEY_CHARACTERS: usize = 512;
 
 impl Planner<'_> {
     pub(super) fn keys(&mut self, wanted: Option<&[KeyDocument]>) {
@@ -45,8 +46,9 @@ impl Planner<'_> {
                 }
             };
             if key.key.as_deref().is_some_and(|text| !is_key_text(text)) {
-                let needs =
-                    format!("must begin with {KEY_PREFIX} and have {MIN_KEY_CHARACTERS} visible characters or more");
+                let needs = format!(
+                    "must begin with {KEY_PREFIX} and have {MIN_KEY_CHARACTERS} to {MAX_KEY_CHARACTERS} visible characters"
+                );
                 self.fault(format!("{path}.key"), needs);
                 continue;
             }
@@ -94,5 +96,7 @@ impl Planner<'_> {
 }
 
 fn is_key_text(text: &str) -> bool {
-    text.starts_with(KEY_PREFIX) && text.len() >= MIN_KEY_CHARACTERS && is_header_text(text)
+    text.starts_with(KEY_PREFIX)
+        && (MIN_KEY_CHARACTERS..=MAX_KEY_CHARACTERS).contains(&text.len())
+        && is_header_text(text)
 }
