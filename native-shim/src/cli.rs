@@ -1,7 +1,7 @@
 //! The command line.
 
 use std::net::IpAddr;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -53,6 +53,9 @@ pub struct Options {
     /// Seconds that answers under way get to finish when the process is asked to end.
     #[arg(long, env = "TOLLGATE_SHUTDOWN_TIMEOUT_SECONDS", default_value_t = 30, global = true)]
     pub shutdown_timeout_seconds: u64,
+    /// Seconds after which an isolate without requests looks whether the configuration has changed.
+    #[arg(long, env = "TOLLGATE_POLL_SECONDS", default_value = "30", global = true)]
+    pub poll_seconds: NonZeroU64,
     /// What is logged: error, warn, info, debug or trace.
     #[arg(long, env = "TOLLGATE_LOG", default_value = "info", global = true)]
     pub log: tracing::Level,

@@ -13,8 +13,6 @@ use crate::cli::Failure;
 use crate::instance::{Parts, Shared};
 use crate::server::{OpenConnections, Server};
 
-/// How often an isolate looks for news and closes idle connections when no request makes it.
-const POLL_INTERVAL: Duration = Duration::from_secs(30);
 /// The pause after the system has refused a connection, for want of file descriptors for instance.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -25,10 +23,11 @@ pub fn run(shared: &Shared, listener: TcpListener, stopped: watch::Receiver<bool
         let Parts { gateway, scope, fetch, tasks } = shared.assemble()?;
         let listener = tokio::net::TcpListener::from_std(listener)?;
         let (gateway, scope) = (Rc::new(gateway), Rc::new(scope));
+        let poll_interval = Duration::from_secs(shared.options.poll_seconds.get());
         let poll = tokio::task::spawn_local({
             let (gateway, scope) = (gateway.clone(), scope.clone());
             async move {
-                let mut interval = tokio::time::interval(POLL_INTERVAL);
+                let mut interval = tokio::time::interval(poll_interval);
                 loop {
                     interval.tick().await;
                     fetch.sweep();

@@ -9,9 +9,15 @@ pub mod operations;
 use std::fmt;
 
 use crate::platform::Scope;
+use crate::platform::clock::Timestamp;
 use crate::sdk::Handle;
 use crate::store::vault::{Digest, Vault};
 use identity::{ADMIN_TOKEN_PREFIX, KeyCache};
+
+/// A time as documents and reports write it, such as `2026-11-30T12:00:00Z`.
+fn rfc3339(time: Timestamp) -> String {
+    jiff::Timestamp::from_millisecond(time.0).unwrap_or_default().to_string()
+}
 
 /// One isolate of the gateway: what outlives requests, and no I/O.
 pub struct Gateway {

@@ -4,6 +4,7 @@
 //! code a failure has.
 
 mod admin;
+mod body;
 mod data_plane;
 mod error;
 mod models;

@@ -101,9 +101,3 @@ pub fn message_in(status: StatusCode, text: &str) -> Option<String> {
         .filter(|message| !message.is_empty())
         .map(str::to_owned)
 }
-
-/// An SSE event with an optional name.
-pub(super) fn sse_event(name: Option<&str>, data: &Value) -> Bytes {
-    let name = name.map(|name| format!("event: {name}\n")).unwrap_or_default();
-    format!("{name}data: {data}\n\n").into()
-}

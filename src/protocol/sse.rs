@@ -1,6 +1,7 @@
 //! Server-sent events, as the WHATWG describes them (<https://html.spec.whatwg.org/multipage/server-sent-events.html>).
 
 use bytes::Bytes;
+use serde_json::Value;
 
 use super::dialect::Dialect;
 
@@ -16,6 +17,12 @@ pub fn heartbeat(dialect: Dialect) -> Bytes {
         // Google's SDK for Python takes every line that is neither empty nor data for a piece of an error.
         Dialect::Gemini => b"\n",
     })
+}
+
+/// An event as it is written, with a name where it has one. `data` is JSON on one line.
+pub fn event(name: Option<&str>, data: &Value) -> Bytes {
+    let name = name.map(|name| format!("event: {name}\n")).unwrap_or_default();
+    format!("{name}data: {data}\n\n").into()
 }
 
 /// One event: its name (empty when the stream gave none) and its data lines joined by newlines, as bytes, because a

@@ -152,6 +152,7 @@ impl Handle {
         for bad in candidate.skipped() {
             tracing::warn!(table = bad.table, row = bad.row, reason = bad.reason, "a row is left out");
         }
+        tracing::debug!(revision = candidate.revisions.config, "a newer configuration is in use");
         let published = Rc::new(candidate);
         *current = Some(published.clone());
         published

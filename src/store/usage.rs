@@ -193,7 +193,8 @@ pub struct Total {
     pub audio_output: i64,
 }
 
-const MILLIS_PER_DAY: i64 = 86_400_000;
+/// Milliseconds of a day, in UTC.
+pub const MILLIS_PER_DAY: i64 = 86_400_000;
 
 /// Sums over the calls of requests that came from `from` on and before `until`.
 pub fn totals(grouping: Grouping, from: Timestamp, until: Timestamp) -> Statement {

@@ -7,7 +7,7 @@ use super::stored::Stored;
 use super::{
     CredentialDocument, Document, KeyDocument, MemberDocument, NetworkDocument, ProviderDocument, RouteDocument,
 };
-use crate::platform::clock::Timestamp;
+use crate::app::rfc3339;
 use crate::store::settings::Settings;
 
 /// The document that describes `stored`. Applied again it changes nothing.
@@ -55,7 +55,7 @@ pub fn export(stored: &Stored) -> Document {
     let keys = stored.keys.iter().map(|row| KeyDocument {
         name: row.name.to_string(),
         key: None,
-        expires_at: row.expires_at.map(to_text),
+        expires_at: row.expires_at.map(rfc3339),
         enabled: row.enabled,
     });
     Document {
@@ -64,8 +64,4 @@ pub fn export(stored: &Stored) -> Document {
         routes: Some(routes.collect()),
         keys: Some(keys.collect()),
     }
-}
-
-fn to_text(time: Timestamp) -> String {
-    jiff::Timestamp::from_millisecond(time.0).unwrap_or_default().to_string()
 }

@@ -3,14 +3,14 @@
 use serde::Serialize;
 
 use crate::app::error::AppError;
+use crate::app::rfc3339;
 use crate::platform::Scope;
 use crate::platform::clock::Timestamp;
 use crate::platform::database::Intent;
-use crate::store::usage::{self, Grouping, Total};
+use crate::store::usage::{self, Grouping, MILLIS_PER_DAY, Total};
 
 /// How far back totals go when nothing is said.
 const DEFAULT_DAYS: i64 = 30;
-const MILLIS_PER_DAY: i64 = 86_400_000;
 
 /// Which totals are wanted.
 #[derive(Debug, Clone, Default)]
@@ -42,9 +42,5 @@ pub async fn usage_list(scope: &Scope, query: &UsageQuery) -> Result<UsageReport
     let until = query.until.unwrap_or(Timestamp(now.0 + 1));
     let rows = scope.database.batch(Intent::Read, vec![usage::totals(query.grouping, from, until)]).await?;
     let (totals, _) = rows.first().map(usage::decode_totals).unwrap_or_default();
-    Ok(UsageReport { from: to_text(from), until: to_text(until), totals })
-}
-
-fn to_text(time: Timestamp) -> String {
-    jiff::Timestamp::from_millisecond(time.0).unwrap_or_default().to_string()
+    Ok(UsageReport { from: rfc3339(from), until: rfc3339(until), totals })
 }

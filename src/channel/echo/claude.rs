@@ -3,7 +3,8 @@
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use super::{Reply, event};
+use super::Reply;
+use crate::protocol::sse::event;
 
 pub(super) fn buffered(reply: &Reply<'_>) -> Value {
     message(reply, json!([{"type": "text", "text": reply.text}]), "end_turn".into(), reply.output_tokens)

@@ -20,6 +20,7 @@ use crate::platform::body::Body;
 use crate::platform::fetch::UpstreamResponse;
 use crate::protocol::dialect::Dialect;
 use crate::protocol::operation::Operation;
+use crate::protocol::sse::event;
 
 /// The channel.
 pub struct Echo;
@@ -158,13 +159,6 @@ fn estimate_tokens(request: &Value) -> u64 {
 
 fn tokens_of(bytes: usize) -> u64 {
     bytes.div_ceil(4).max(1) as u64
-}
-
-fn event(name: Option<&str>, data: &Value) -> Bytes {
-    match name {
-        Some(name) => format!("event: {name}\ndata: {data}\n\n").into(),
-        None => format!("data: {data}\n\n").into(),
-    }
 }
 
 fn json_answer(value: &Value) -> Dispatch {

@@ -3,7 +3,8 @@
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use crate::protocol::error::{Failure, sse_event};
+use crate::protocol::error::Failure;
+use crate::protocol::sse;
 
 /// `error.type` for a status.
 pub fn error_type(status: u16) -> &'static str {
@@ -29,7 +30,7 @@ pub fn envelope(failure: &Failure, request_id: &str) -> Bytes {
 
 /// The `error` event that ends a stream; no `message_stop` follows it.
 pub fn event(failure: &Failure, request_id: &str) -> Bytes {
-    sse_event(Some("error"), &body(failure, request_id))
+    sse::event(Some("error"), &body(failure, request_id))
 }
 
 fn body(failure: &Failure, request_id: &str) -> Value {

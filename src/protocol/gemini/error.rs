@@ -4,7 +4,8 @@
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use crate::protocol::error::{Failure, sse_event};
+use crate::protocol::error::Failure;
+use crate::protocol::sse;
 
 /// `error.status` for an HTTP status.
 pub fn status_name(status: u16) -> &'static str {
@@ -30,7 +31,7 @@ pub fn envelope(failure: &Failure) -> Bytes {
 
 /// The frame that ends a stream.
 pub fn event(failure: &Failure) -> Bytes {
-    sse_event(None, &body(failure))
+    sse::event(None, &body(failure))
 }
 
 fn body(failure: &Failure) -> Value {

@@ -3,7 +3,8 @@
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use crate::protocol::error::{Failure, sse_event};
+use crate::protocol::error::Failure;
+use crate::protocol::sse;
 
 /// `error.type` for a status.
 pub fn error_type(status: u16) -> &'static str {
@@ -23,7 +24,7 @@ pub fn envelope(failure: &Failure) -> Bytes {
 
 /// The frame that ends a stream: it has a top-level `error`, which the SDKs raise.
 pub fn event(failure: &Failure) -> Bytes {
-    sse_event(None, &body(failure))
+    sse::event(None, &body(failure))
 }
 
 fn body(failure: &Failure) -> Value {

@@ -3,14 +3,15 @@
 use bytes::Bytes;
 use serde_json::json;
 
-use crate::protocol::error::{Failure, sse_event};
+use crate::protocol::error::Failure;
+use crate::protocol::sse;
 
 /// The `error` event, whose members are not nested.
 ///
 /// Its `sequence_number` should follow the last one of the stream. Who forwards a stream without reading it does not know
 /// that number; the SDKs do not check it.
 pub fn event(failure: &Failure) -> Bytes {
-    sse_event(
+    sse::event(
         Some("error"),
         &json!({
             "type": "error",

@@ -98,3 +98,15 @@ async fn two_processes_do_not_lose_each_others_writes() {
         }
     }
 }
+
+/// An isolate that nobody asks anything looks by itself.
+#[tokio::test]
+async fn an_idle_isolate_hears_of_changes() {
+    let idle = Host::start(setup().one_isolate().argument("--poll-seconds", 1).argument("--log", "debug"));
+    let mut other = idle.setup.clone();
+    other.arguments.clear();
+    let other = Host::start(other);
+    let report = other.import(&json!({"keys": [{"name": "somebody", "key": new_key()}]})).await;
+    let news = format!("a newer configuration is in use revision={}", report["revision"]);
+    idle.logged(|line| line.contains(&news)).await;
+}
