@@ -2,10 +2,10 @@
 
 use http::Response;
 use percent_encoding::percent_decode_str;
-use serde_json::Value;
 
 use super::routes::Handler;
 use super::{Exchange, json};
+use crate::app::document;
 use crate::app::error::AppError;
 use crate::app::operations::configuration::{ImportOptions, configuration_export, configuration_import};
 use crate::app::operations::status::status_get;
@@ -24,7 +24,7 @@ impl Exchange<'_> {
         Ok(match handler {
             Handler::ConfigurationImport => {
                 let body = self.read_body(body, MAX_DOCUMENT_BYTES).await?;
-                let document: Value = serde_json::from_slice(&body)
+                let document = document::json::parse(&body)
                     .map_err(|error| AppError::Invalid(format!("the body is not JSON: {error}")))?;
                 self.only_parameters(&["dry_run", "prune"])?;
                 let options = ImportOptions { dry_run: self.flag("dry_run")?, prune: self.flag("prune")? };

@@ -6,6 +6,7 @@
 //! unless it is applied with pruning. Secrets are an exception: one that is left out keeps its stored value.
 
 pub mod expand;
+pub mod json;
 pub mod secret;
 pub mod stored;
 pub mod plan;
