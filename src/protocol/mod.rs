@@ -8,6 +8,8 @@ pub mod dialect;
 pub mod error;
 pub mod gemini;
 mod glance;
+#[cfg(test)]
+mod golden;
 pub mod headers;
 pub mod json;
 pub mod meter;
@@ -18,3 +20,4 @@ pub mod operation;
 pub mod request;
 pub mod sse;
 pub mod usage;
+pub mod wire;
