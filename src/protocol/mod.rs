@@ -9,6 +9,7 @@ pub mod error;
 pub mod gemini;
 mod glance;
 #[cfg(test)]
+#[path = "../../tests/support/golden.rs"]
 mod golden;
 pub mod headers;
 pub mod json;

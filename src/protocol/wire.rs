@@ -5,9 +5,11 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 use std::ops::Deref;
 
-use serde::de::{Deserialize, Deserializer, Error as _, Visitor};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
@@ -128,7 +130,7 @@ impl<'a> Raw<'a> {
 impl PartialEq for Raw<'_> {
     fn eq(&self, other: &Self) -> bool {
         let value = |raw: &Self| raw.read::<serde_json::Value>().ok();
-        self.get() == other.get() || value(self) == value(other)
+        self.get() == other.get() || value(self).is_some_and(|own| value(other) == Some(own))
     }
 }
 
@@ -142,6 +144,105 @@ impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         <&'de RawValue>::deserialize(deserializer).map(|raw| Self(Cow::Borrowed(raw)))
     }
+}
+
+/// A text, or a list or an object in its place.
+///
+/// It is read in one pass. What stands in the list or in the members of the object may borrow and may be
+/// [`Raw`]; `T` itself may not, nor may it be an enum made by [`tagged!`](crate::tagged).
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[serde(untagged)]
+pub enum TextOr<'a, T> {
+    /// The short form.
+    Text(Text<'a>),
+    /// The long form.
+    Structured(T),
+}
+
+impl<T> Default for TextOr<'_, T> {
+    fn default() -> Self {
+        Self::Text(Text::default())
+    }
+}
+
+impl<'de: 'a, 'a, T: Deserialize<'de>> Deserialize<'de> for TextOr<'a, T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextOrVisitor<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for TextOrVisitor<T> {
+            type Value = TextOr<'de, T>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a string, a list or an object")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(TextOr::Text(text.into()))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(TextOr::Text(text.to_owned().into()))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+                T::deserialize(SeqAccessDeserializer::new(list)).map(TextOr::Structured)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<Self::Value, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(object)).map(TextOr::Structured)
+            }
+        }
+        deserializer.deserialize_any(TextOrVisitor(PhantomData))
+    }
+}
+
+/// Defines an enum of words; one that is not known becomes `Other` and is written as it came.
+#[macro_export]
+macro_rules! words {
+    (
+        $(#[$meta:meta])*
+        pub enum $name:ident<'a> {
+            $( $(#[$variant_meta:meta])* $word:literal => $variant:ident, )+
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub enum $name<'a> {
+            $( $(#[$variant_meta])* $variant, )+
+            /// A word that is not known.
+            Other($crate::protocol::wire::Text<'a>),
+        }
+
+        impl $name<'_> {
+            /// The vendor's word.
+            pub fn as_str(&self) -> &str {
+                match self {
+                    $( Self::$variant => $word, )+
+                    Self::Other(word) => word,
+                }
+            }
+        }
+
+        impl<'a> From<$crate::protocol::wire::Text<'a>> for $name<'a> {
+            fn from(word: $crate::protocol::wire::Text<'a>) -> Self {
+                match &*word {
+                    $( $word => Self::$variant, )+
+                    _ => Self::Other(word),
+                }
+            }
+        }
+
+        impl serde::Serialize for $name<'_> {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de: 'a, 'a> serde::Deserialize<'de> for $name<'a> {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                <$crate::protocol::wire::Text<'a> as serde::Deserialize>::deserialize(deserializer).map(Self::from)
+            }
+        }
+    };
 }
 
 /// Defines an enum whose JSON objects tell their kind in the member `type`, and how it is read and written.

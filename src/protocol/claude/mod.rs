@@ -3,3 +3,4 @@
 pub mod error;
 pub mod models;
 pub mod usage;
+pub mod wire;

@@ -4,3 +4,4 @@ pub mod error;
 pub mod models;
 pub mod path;
 pub mod usage;
+pub mod wire;

@@ -5,3 +5,4 @@ pub mod error;
 pub mod models;
 pub mod stream;
 pub mod usage;
+pub mod wire;

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::sse::Parser;
+use crate::protocol::sse::Parser;
 
 /// Reads and writes one text again.
-pub(super) type Again<'a> = &'a dyn Fn(&str) -> Result<String, serde_json::Error>;
+pub(crate) type Again<'a> = &'a dyn Fn(&str) -> Result<String, serde_json::Error>;
 
 /// Checks every file of `tests/golden/FOLDER`: one JSON document each, which has to come out as it went in. Members that are null
 /// count as absent.
-pub(super) fn check_documents(folder: &str, at_least: usize, again: Again<'_>) {
+pub(crate) fn check_documents(folder: &str, at_least: usize, again: Again<'_>) {
     let files = files(folder, "json");
     assert!(files.len() >= at_least, "{folder} has {} files, {at_least} are wanted", files.len());
     for path in files {
@@ -21,7 +21,7 @@ pub(super) fn check_documents(folder: &str, at_least: usize, again: Again<'_>) {
 }
 
 /// Checks every file of `tests/golden/FOLDER`: one stream of events each, whose data has to come out as it went in.
-pub(super) fn check_streams(folder: &str, at_least: usize, again: Again<'_>) {
+pub(crate) fn check_streams(folder: &str, at_least: usize, again: Again<'_>) {
     let files = files(folder, "sse");
     assert!(files.len() >= at_least, "{folder} has {} files, {at_least} are wanted", files.len());
     for path in files {
