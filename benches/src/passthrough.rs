@@ -9,7 +9,7 @@ use crate::process::{
 };
 use crate::{Extent, Failure};
 
-const ADMIN_TOKEN: &str = "tga-bench";
+const ADMIN_TOKEN: &str = "tga-bench-0123456789abcdef";
 
 /// Runs all cases and prints their figures.
 pub fn run(extent: Extent) -> Result<(), Failure> {
