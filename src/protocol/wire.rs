@@ -250,7 +250,7 @@ macro_rules! words {
 /// serde's own way of reading such an enum copies everything into a tree first, which neither borrows nor carries [`Raw`]. This one
 /// looks for the kind and then reads the text again as what it is. A kind that is not known becomes `Other`.
 ///
-/// ```ignore
+/// ```text
 /// tagged! {
 ///     /// A part of a message.
 ///     pub enum Part<'a> {
