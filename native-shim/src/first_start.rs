@@ -31,7 +31,7 @@ pub async fn greet(parts: &Parts, address: SocketAddr) -> Result<(), Failure> {
     let token = make_admin_token(parts).await?;
     if Stored::decode(&rows).revision > 0 {
         if let Some(token) = token {
-            println!("The admin token is {token}\nKeep it, it is not shown again.\n");
+            show(&token);
         }
         return Ok(());
     }
@@ -39,7 +39,7 @@ pub async fn greet(parts: &Parts, address: SocketAddr) -> Result<(), Failure> {
         Ok(report) => report,
         Err(error) => {
             if let Some(token) = token {
-                println!("The admin token is {token}\nKeep it, it is not shown again.\n");
+                show(&token);
             }
             return Err(format!("the first configuration could not be written: {}", describe(error)).into());
         }
@@ -62,6 +62,10 @@ pub async fn greet(parts: &Parts, address: SocketAddr) -> Result<(), Failure> {
         providers.join(", ")
     );
     Ok(())
+}
+
+fn show(token: &str) {
+    println!("The admin token is {token}\nKeep it, it is not shown again.\n");
 }
 
 /// Makes an admin token, unless there is one in the environment or in the database.

@@ -26,7 +26,7 @@ impl Presented {
             let (scheme, token) = value.trim().split_once(' ')?;
             scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
         });
-        let (query, key) = parts.uri.query().map(without_key).unwrap_or_default();
+        let (query, key) = parts.uri.query().map(without_credentials).unwrap_or_default();
         let candidates = [bearer, header(API_KEY), header(GOOGLE_API_KEY), key.as_deref()];
         let candidates = || candidates.iter().copied().flatten().filter(|candidate| !candidate.is_empty());
         let ours = candidates()
@@ -56,8 +56,8 @@ impl Presented {
     }
 }
 
-/// Takes every parameter named `key` out of a query, however it is spelt.
-fn without_key(query: &str) -> (Option<String>, Option<String>) {
+/// Takes every parameter out of a query that is a credential, however its name is spelt; `key` may be the gateway's.
+fn without_credentials(query: &str) -> (Option<String>, Option<String>) {
     let mut key = None;
     let mut kept = Vec::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {

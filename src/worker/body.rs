@@ -36,8 +36,8 @@ pub struct Watcher {
 #[wasm_bindgen]
 impl Watcher {
     /// Sees what comes, and returns what is to go on in its place, if not itself.
-    pub fn edit(&mut self, chunk: &[u8]) -> Option<Vec<u8>> {
-        let chunk = Bytes::copy_from_slice(chunk);
+    pub fn edit(&mut self, chunk: Vec<u8>) -> Option<Vec<u8>> {
+        let chunk = Bytes::from(chunk);
         if let Some(observer) = &mut self.observer {
             observer.chunk(&chunk);
         }
@@ -98,7 +98,7 @@ impl UpstreamBody {
         let stream = if watcher.observer.is_none() && watcher.editor.is_none() {
             None
         } else if let Some(bytes) = bridge::whole_bytes(&self.upstream) {
-            watcher.edit(&bytes);
+            watcher.edit(bytes);
             watcher.end(0);
             None
         } else {

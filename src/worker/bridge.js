@@ -375,7 +375,7 @@ async function tryBatch(database, text) {
     try {
       return await batch(database, text);
     } catch (error) {
-      if (attempt === DEFERRED_ATTEMPTS) return console.error(`a settlement is lost: ${errorText(error)}`);
+      if (attempt === DEFERRED_ATTEMPTS) return console.error(`a deferred batch is lost: ${errorText(error)}`);
       await scheduler.wait(DEFERRED_PAUSE * attempt);
     }
   }
