@@ -131,6 +131,7 @@ fn every_file_is_reached() {
         ("benches/src/main.rs", "benches/src"),
         ("tests/suite/main.rs", "tests/suite"),
         ("tests/core/main.rs", "tests/core"),
+        ("tests/conversion/main.rs", "tests/conversion"),
         ("tests/support/mod.rs", "tests/support"),
     ] {
         let mut reached = BTreeSet::from([crate_root.to_owned()]);

@@ -97,6 +97,32 @@ pub fn skim<'a, T: Deserialize<'a>>(text: &'a [u8], name: &str) -> Option<T> {
     }
 }
 
+/// Whether objects and lists in `text`, which need not be valid, are nested more than `limit` levels deep.
+pub fn is_deeper_than(text: &str, limit: usize) -> bool {
+    let text = text.as_bytes();
+    // Nesting needs at least a bracket a level.
+    if text.len() <= limit {
+        return false;
+    }
+    let (mut depth, mut at) = (0usize, 0);
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'"' => match string_end(text, at + 1) {
+                Some(end) => at = end,
+                None => return false,
+            },
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > limit {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
 /// Where the string that begins at `from` has its closing quote.
 fn string_end(text: &[u8], from: usize) -> Option<usize> {
     let mut at = from;

@@ -4,6 +4,7 @@
 //! [read shallowly](request) and its bytes go on; what is metered is [read on the side](meter).
 
 pub mod claude;
+pub mod convert;
 pub mod dialect;
 pub mod error;
 pub mod gemini;

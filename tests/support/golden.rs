@@ -61,7 +61,7 @@ fn remove_nulls(value: &mut Value) {
 fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(folder);
     let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{folder:?}: {error}"));
-    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_file()).collect();
     paths.sort();
     for path in &paths {
         assert!(path.extension().is_some_and(|found| found == extension), "{path:?} does not belong here");

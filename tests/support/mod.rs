@@ -11,6 +11,7 @@ pub mod script;
 pub mod setup;
 pub mod stage;
 pub mod upstream;
+pub mod validate;
 pub mod vendors;
 
 pub mod clock;

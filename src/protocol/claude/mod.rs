@@ -1,5 +1,6 @@
 //! Claude Messages (<https://platform.claude.com/docs/en/api/messages>).
 
+pub mod capabilities;
 pub mod error;
 pub mod models;
 pub mod usage;

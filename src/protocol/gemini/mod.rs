@@ -1,5 +1,6 @@
 //! Gemini GenerateContent (<https://ai.google.dev/api/generate-content>).
 
+pub mod capabilities;
 pub mod error;
 pub mod models;
 pub mod path;

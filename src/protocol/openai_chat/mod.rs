@@ -1,6 +1,7 @@
 //! OpenAI Chat Completions (<https://developers.openai.com/api/reference/resources/chat>), and what OpenAI's two dialects
 //! share.
 
+pub mod capabilities;
 pub mod error;
 pub mod models;
 pub mod stream;

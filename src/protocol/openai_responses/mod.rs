@@ -1,5 +1,6 @@
 //! OpenAI Responses (<https://developers.openai.com/api/reference/resources/responses>).
 
+pub mod echo;
 pub mod error;
 pub mod usage;
 pub mod wire;

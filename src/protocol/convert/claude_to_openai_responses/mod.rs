@@ -1,0 +1,5 @@
+//! From Claude Messages to Responses.
+
+pub mod request;
+pub mod response;
+pub mod stream;

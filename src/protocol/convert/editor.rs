@@ -1,0 +1,45 @@
+//! A converter as the editor of a body: bytes in, bytes out.
+
+use bytes::Bytes;
+
+use super::StreamConverter;
+use crate::protocol::dialect::Dialect;
+use crate::protocol::sse::{Parser, heartbeat};
+
+/// Feeds a converter with the bytes of its source.
+pub struct StreamEditor {
+    parser: Parser,
+    converter: Box<dyn StreamConverter>,
+    target: Dialect,
+    out: Vec<u8>,
+}
+
+impl StreamEditor {
+    /// An editor around `converter`, which writes `target`.
+    pub fn new(converter: Box<dyn StreamConverter>, target: Dialect) -> Self {
+        Self { parser: Parser::default(), converter, target, out: Vec::new() }
+    }
+
+    /// What `chunk` becomes.
+    ///
+    /// A chunk that becomes nothing although it ends with a whole event was a sign of life, a comment or something that the target
+    /// does not show; the reader gets a sign of life for it.
+    pub fn feed(&mut self, chunk: &[u8]) -> Bytes {
+        let Self { parser, converter, out, .. } = self;
+        parser.feed(chunk, &mut |event| converter.event(&String::from_utf8_lossy(event.data), out));
+        if out.is_empty() && parser.at_border() && !converter.is_over() {
+            return heartbeat(self.target);
+        }
+        std::mem::take(&mut self.out).into()
+    }
+
+    /// What is left when the source has ended.
+    pub fn finish(&mut self) -> Bytes {
+        let Self { parser, converter, out, .. } = self;
+        parser.finish(&mut |event| converter.event(&String::from_utf8_lossy(event.data), out));
+        if !converter.is_over() {
+            converter.finish(out);
+        }
+        std::mem::take(&mut self.out).into()
+    }
+}

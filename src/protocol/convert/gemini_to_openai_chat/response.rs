@@ -1,0 +1,14 @@
+//! A Gemini upstream's answer for a Chat Completions client.
+
+use crate::protocol::convert::{ConvertError, Losses, Reply};
+use crate::protocol::gemini::wire::response::GenerateContentResponse;
+use crate::protocol::openai_chat::wire::response::Response as Target;
+
+/// Converts `response`.
+pub fn convert<'a>(
+    _response: &'a GenerateContentResponse<'a>,
+    _reply: &'a Reply,
+    _losses: &mut Losses,
+) -> Result<Target<'a>, ConvertError> {
+    Err(ConvertError::unsupported("", "is not converted yet"))
+}

@@ -1,0 +1,111 @@
+//! What a conversion could not carry over.
+
+use std::fmt::Write;
+
+/// Longest list of losses that is told, in bytes; it stands in a header.
+const MAX_TEXT_BYTES: usize = 1024;
+
+/// Most losses that are kept; further ones are only counted.
+const MAX_KEPT: usize = 64;
+
+/// One thing that was left out or changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loss {
+    /// Where it stands in the source, such as `messages[2].content[0].cache_control`.
+    pub path: String,
+    /// What became of it and why, in a few words without line ends.
+    pub reason: &'static str,
+    /// Whether the answer can be another one without it. A mark for a cache is lost without consequence.
+    pub matters: bool,
+}
+
+/// Everything that a conversion could not carry over.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Losses {
+    kept: Vec<Loss>,
+    further: usize,
+    matters: bool,
+}
+
+impl Losses {
+    /// Notes that what stands at `path` was left out or changed, which may change the answer.
+    pub fn add(&mut self, path: impl Into<String>, reason: &'static str) {
+        self.push(Loss { path: path.into(), reason, matters: true });
+    }
+
+    /// Notes the loss of something that has no influence on the answer: a mark for a cache, a name for a statistic.
+    pub fn hint(&mut self, path: impl Into<String>, reason: &'static str) {
+        self.push(Loss { path: path.into(), reason, matters: false });
+    }
+
+    /// Takes over what `others` lists.
+    pub fn append(&mut self, others: Self) {
+        self.further += others.further;
+        self.matters |= others.matters;
+        others.kept.into_iter().for_each(|loss| self.push(loss));
+    }
+
+    /// Whether nothing was lost.
+    pub fn is_empty(&self) -> bool {
+        self.kept.is_empty()
+    }
+
+    /// Whether anything was lost that may change the answer.
+    pub fn matters(&self) -> bool {
+        self.matters
+    }
+
+    /// What was lost, the first of it.
+    pub fn iter(&self) -> impl Iterator<Item = &Loss> {
+        self.kept.iter()
+    }
+
+    /// All of it on one line of visible ASCII, bounded: `path: reason; path: reason; and 3 more`.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for (index, loss) in self.kept.iter().enumerate() {
+            let before = text.len();
+            let separator = if index == 0 { "" } else { "; " };
+            let path = loss.path.chars().map(|character| if matches!(character, ' '..='~') { character } else { '?' });
+            text.push_str(separator);
+            text.extend(path.take(200));
+            // Writing to a string cannot fail.
+            let _ = write!(text, ": {}", loss.reason);
+            if text.len() > MAX_TEXT_BYTES {
+                text.truncate(before);
+                let _ = write!(text, "; and {} more", self.kept.len() - index + self.further);
+                return text;
+            }
+        }
+        if self.further > 0 {
+            let _ = write!(text, "; and {} more", self.further);
+        }
+        text
+    }
+
+    fn push(&mut self, loss: Loss) {
+        self.matters |= loss.matters;
+        if self.kept.len() < MAX_KEPT {
+            self.kept.push(loss);
+        } else {
+            self.further += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_is_bounded_and_visible() {
+        let mut losses = Losses::default();
+        losses.hint("a", "has no counterpart");
+        assert!(!losses.matters());
+        losses.add("b\n\u{e4}", "is gone");
+        assert!(losses.matters());
+        assert_eq!(losses.text(), "a: has no counterpart; b??: is gone");
+        (0..1000).for_each(|index| losses.add(format!("messages[{index}]"), "is gone"));
+        assert!(losses.text().len() < MAX_TEXT_BYTES + 20 && losses.text().contains("more"), "{}", losses.text());
+    }
+}

@@ -1,0 +1,5 @@
+//! From Chat Completions to Claude Messages.
+
+pub mod request;
+pub mod response;
+pub mod stream;

@@ -1,0 +1,5 @@
+//! From Responses to Gemini.
+
+pub mod request;
+pub mod response;
+pub mod stream;
