@@ -3,5 +3,6 @@
 pub mod capabilities;
 pub mod error;
 pub mod models;
+pub mod turns;
 pub mod usage;
 pub mod wire;

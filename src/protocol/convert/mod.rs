@@ -9,9 +9,11 @@
 //! so and is repeated with what was [fetched](media::Media).
 
 pub mod editor;
+pub mod effort;
 pub mod loss;
 pub mod media;
 pub mod names;
+pub mod pairing;
 pub mod seal;
 
 pub mod claude_to_gemini;

@@ -4,5 +4,6 @@ pub mod capabilities;
 pub mod error;
 pub mod models;
 pub mod path;
+pub mod turns;
 pub mod usage;
 pub mod wire;
