@@ -113,7 +113,7 @@ impl CustomInput {
     /// Completes an escape with the beginning of `piece`; the rest is returned.
     fn feed_escape<'a>(&mut self, piece: &'a str, text: &mut String) -> &'a str {
         let mut characters = piece.chars();
-        while let Some(character) = characters.next() {
+        for character in characters.by_ref() {
             self.escape.push(character);
             if self.escape.starts_with("\\u") && self.escape.chars().count() < 6 {
                 continue;
