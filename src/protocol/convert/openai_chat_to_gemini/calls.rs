@@ -8,7 +8,7 @@ use super::thinking;
 use crate::protocol::convert::names::{CUSTOM_INPUT, Charset, ToolKind};
 use crate::protocol::convert::pairing::Pairing;
 use crate::protocol::convert::{ConvertError, Notes};
-use crate::protocol::gemini::capabilities::Capabilities;
+use crate::protocol::gemini::capabilities::{Capabilities, Thinking};
 use crate::protocol::gemini::wire::content::{FunctionCall, FunctionResponse, FunctionResponsePart, Part};
 use crate::protocol::openai_chat::wire::content::{Content, Part as SourcePart};
 use crate::protocol::openai_chat::wire::message::{self as source, Message, ToolCall};
@@ -139,7 +139,7 @@ impl<'a> Calls<'a> {
         self.results.push((index, part));
     }
 
-    /// The media of a result. Gemini 3 takes them with it, to older models they are shown after it.
+    /// The media of a result. What Gemini does not take with it is shown after it.
     fn result_media(
         &mut self,
         id: &str,
@@ -149,7 +149,6 @@ impl<'a> Calls<'a> {
         sources: &mut Sources<'a>,
         notes: &mut Notes,
     ) -> Result<Vec<FunctionResponsePart<'a>>, ConvertError> {
-        let takes_media = capabilities.demands_signatures;
         let mut with_result = Vec::new();
         let Some(Content::Parts(parts)) = content else { return Ok(with_result) };
         for (index, part) in parts.iter().enumerate() {
@@ -157,14 +156,13 @@ impl<'a> Calls<'a> {
                 continue;
             }
             let path = format!("{path}.content[{index}]");
-            sources.take_bytes_only(takes_media);
+            sources.take_bytes_only(true);
             let converted = media::part(part, &path, capabilities, sources, notes);
             sources.take_bytes_only(false);
             let Some(part) = converted? else { continue };
-            if takes_media {
+            if is_taken(&part, capabilities) {
                 with_result.push(FunctionResponsePart {
                     inline_data: part.inline_data,
-                    file_data: part.file_data,
                     media_resolution: part.media_resolution,
                     ..FunctionResponsePart::default()
                 });
@@ -184,6 +182,13 @@ impl<'a> Calls<'a> {
         let media = std::mem::take(&mut self.media);
         Ok(results.into_iter().map(|(_, part)| part).chain(media).collect())
     }
+}
+
+/// Whether a medium may stand in a result (<https://ai.google.dev/gemini-api/docs/function-calling#multimodal>).
+fn is_taken(part: &Part<'_>, capabilities: Capabilities) -> bool {
+    const TAKEN: [&str; 5] = ["image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"];
+    let media_type = part.inline_data.as_ref().and_then(|blob| blob.mime_type.as_deref());
+    capabilities.thinking == Thinking::Level && media_type.is_some_and(|media_type| TAKEN.contains(&media_type))
 }
 
 /// The id of a call.

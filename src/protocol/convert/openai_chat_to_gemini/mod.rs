@@ -6,6 +6,8 @@ pub mod stream;
 
 mod answer;
 mod calls;
+mod choice;
+mod fault;
 mod format;
 mod generation;
 mod media;

@@ -27,7 +27,6 @@ pub fn convert<'a>(
         generation_config,
         cached_content: extra.cached_content,
         service_tier: request.service_tier.as_ref().and_then(|tier| service_tier(tier, notes)),
-        store: request.store,
         ..Target::default()
     })
 }
@@ -55,6 +54,7 @@ fn without_counterpart(request: &Request<'_>, notes: &mut Notes) {
         ("prompt_cache_options", request.prompt_cache_options.is_some()),
         ("prompt_cache_retention", request.prompt_cache_retention.is_some()),
         ("prediction", request.prediction.is_some()),
+        ("store", request.store == Some(true)),
     ];
     hints.into_iter().filter(|(_, given)| *given).for_each(|(path, _)| {
         notes.losses.hint(path, "has no counterpart at Gemini");
