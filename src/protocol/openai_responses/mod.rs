@@ -2,6 +2,7 @@
 
 pub mod echo;
 pub mod error;
+pub mod fault;
 pub mod ids;
 pub mod stream_writer;
 pub mod usage;
