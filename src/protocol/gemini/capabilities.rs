@@ -54,7 +54,8 @@ pub fn of(name: &str) -> Capabilities {
 pub fn levels(name: &str) -> &'static [Effort] {
     const FROM_MINIMAL: &[Effort] = &[Effort::Minimal, Effort::Low, Effort::Medium, Effort::High];
     const FROM_LOW: &[Effort] = &[Effort::Low, Effort::Medium, Effort::High];
-    let is_early_flash = ["gemini-3-flash", "gemini-3.5-flash", "gemini-3.6-flash"].iter().any(|part| name.contains(part));
+    let is_early_flash =
+        ["gemini-3-flash", "gemini-3.5-flash", "gemini-3.6-flash"].iter().any(|part| name.contains(part));
     if name.contains("gemini-3-pro") {
         &[Effort::Low, Effort::High]
     } else if is_early_flash || (name.contains("gemini-3") && name.contains("lite")) {

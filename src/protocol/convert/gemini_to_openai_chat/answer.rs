@@ -4,9 +4,7 @@ use crate::protocol::gemini::wire::grounding::{LogprobsResult, TokenCandidate, T
 use crate::protocol::gemini::wire::proto::{Count, Number};
 use crate::protocol::gemini::wire::request::{Modality, ServiceTier};
 use crate::protocol::gemini::wire::response::{FinishReason, ModalityTokenCount, UsageMetadata};
-use crate::protocol::openai_chat::wire::response::{
-    FinishReason as TargetReason, Logprobs, TokenLogprob, TopLogprob,
-};
+use crate::protocol::openai_chat::wire::response::{FinishReason as TargetReason, Logprobs, TokenLogprob, TopLogprob};
 use crate::protocol::openai_chat::wire::usage::{CompletionTokensDetails, CompletionUsage, PromptTokensDetails};
 
 /// Why an answer ended.

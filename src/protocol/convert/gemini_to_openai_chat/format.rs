@@ -2,35 +2,31 @@
 
 use serde_json::Value;
 
-use crate::protocol::convert::{ConvertError, Notes};
+use crate::protocol::convert::Notes;
+use crate::protocol::gemini::json_schema;
 use crate::protocol::gemini::wire::request::GenerationConfig;
 use crate::protocol::openai_chat::wire::content::{Content, Part};
 use crate::protocol::openai_chat::wire::message::{Message, Role};
 use crate::protocol::openai_chat::wire::request::{JsonSchema, JsonSchemaFormat, Request as Target, ResponseFormat};
 use crate::protocol::openai_chat::wire::tools::Bare;
-use crate::protocol::wire::Raw;
 
 /// What Chat Completions wants a schema to be called.
 const NAME: &str = "answer";
 
 /// Adds the form of the answer to `target`, whose messages are there.
-pub(super) fn response_format<'a>(
-    config: &'a GenerationConfig<'a>,
-    target: &mut Target<'a>,
-    notes: &mut Notes,
-) -> Result<(), ConvertError> {
+pub(super) fn response_format<'a>(config: &'a GenerationConfig<'a>, target: &mut Target<'a>, notes: &mut Notes) {
     let media_type = config.response_mime_type.as_deref();
     match media_type {
-        None | Some("text/plain") => return Ok(()),
+        None | Some("text/plain") => return,
         Some("application/json") => {}
         Some(_) => {
             notes.losses.add("generationConfig.responseMimeType", "the answer is not kept to this form");
-            return Ok(());
+            return;
         }
     }
     let schema = match (&config.response_json_schema, &config.response_schema) {
         (Some(schema), _) => Some(schema.by_ref()),
-        (None, Some(schema)) => Some(json_schema(schema)?),
+        (None, Some(schema)) => Some(json_schema::standard(schema)),
         (None, None) => None,
     };
     let Some(schema) = schema else {
@@ -39,7 +35,7 @@ pub(super) fn response_format<'a>(
             // OpenAI refuses the format where nothing in the messages asks for JSON.
             target.messages.insert(0, instruction());
         }
-        return Ok(());
+        return;
     };
     let is_strict = schema.read::<Value>().is_ok_and(|schema| follows_strict_rules(&schema));
     if !is_strict {
@@ -53,13 +49,6 @@ pub(super) fn response_format<'a>(
             strict: is_strict.then_some(true),
         },
     }));
-    Ok(())
-}
-
-fn json_schema<'a>(
-    schema: &'a crate::protocol::gemini::wire::schema::Schema<'a>,
-) -> Result<Raw<'a>, ConvertError> {
-    Raw::of(schema).map_err(|error| ConvertError::invalid("generationConfig.responseSchema", error.to_string()))
 }
 
 fn instruction<'a>() -> Message<'a> {

@@ -185,8 +185,8 @@ fn effort<'a>(
 /// The words that a model takes (<https://developers.openai.com/api/docs/guides/reasoning>); of others the ones that all know.
 fn efforts(model: &str) -> &'static [Effort] {
     let name = model.rsplit('/').next().unwrap_or(model);
-    let is_first_five = name == "gpt-5"
-        || ["gpt-5-20", "gpt-5-mini", "gpt-5-nano"].iter().any(|beginning| name.starts_with(beginning));
+    let is_first_five =
+        name == "gpt-5" || ["gpt-5-20", "gpt-5-mini", "gpt-5-nano"].iter().any(|beginning| name.starts_with(beginning));
     if name.starts_with('o') {
         &[Effort::Low, Effort::Medium, Effort::High]
     } else if is_first_five {

@@ -30,7 +30,8 @@ impl Said {
 
     /// Gemini counts bytes within a part where OpenAI counts characters of the whole.
     fn characters(&self, part: Option<Count>, bytes: u64) -> u64 {
-        let begin = part.filter(|part| part.0 > 0).and_then(|part| self.parts.iter().find(|(index, _)| *index == part.0));
+        let begin =
+            part.filter(|part| part.0 > 0).and_then(|part| self.parts.iter().find(|(index, _)| *index == part.0));
         let place = usize::try_from(bytes).unwrap_or(usize::MAX).saturating_add(begin.map_or(0, |(_, begin)| *begin));
         self.text.char_indices().take_while(|(index, _)| *index < place).count() as u64
     }
@@ -42,9 +43,8 @@ pub(super) fn annotations<'a>(candidate: &'a Candidate<'a>, said: &Said) -> Vec<
     if let Some(grounding) = &candidate.grounding_metadata {
         for support in &grounding.grounding_supports {
             let Some(segment) = &support.segment else { continue };
-            let place = |bytes: Option<Count>| {
-                said.characters(segment.part_index, bytes.map_or(0, |Count(bytes)| bytes))
-            };
+            let place =
+                |bytes: Option<Count>| said.characters(segment.part_index, bytes.map_or(0, |Count(bytes)| bytes));
             let (start, end) = (place(segment.start_index), place(segment.end_index));
             for Count(index) in &support.grounding_chunk_indices {
                 let chunk = usize::try_from(*index).ok().and_then(|index| grounding.grounding_chunks.get(index));

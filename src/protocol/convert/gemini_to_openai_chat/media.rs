@@ -45,7 +45,10 @@ impl<'a> Media<'a> {
             return Ok((!text.is_empty()).then(|| text_part(text.by_ref())));
         }
         if part.function_call.is_some() {
-            return Err(ConvertError::invalid(path, "only the model calls functions; set the role of the turn to model"));
+            return Err(ConvertError::invalid(
+                path,
+                "only the model calls functions; set the role of the turn to model",
+            ));
         }
         if part.inline_data.is_none() && part.file_data.is_none() {
             if *part != Part::default() {
@@ -189,8 +192,7 @@ fn file<'a>(media_type: &str, data: &str, name: Option<&str>) -> TargetPart<'a> 
         },
         str::to_owned,
     );
-    let file =
-        File { file_data: Some(data_url(media_type, data).into()), file_id: None, filename: Some(name.into()) };
+    let file = File { file_data: Some(data_url(media_type, data).into()), file_id: None, filename: Some(name.into()) };
     TargetPart::File(FilePart { file, prompt_cache_breakpoint: None, cache_control: None })
 }
 

@@ -90,12 +90,7 @@ impl<'a, 'n> Conversation<'a, 'n> {
         Ok(())
     }
 
-    fn model_part(
-        &mut self,
-        part: &'a Part<'a>,
-        turn: &mut ModelTurn<'a>,
-        path: &str,
-    ) -> Result<(), ConvertError> {
+    fn model_part(&mut self, part: &'a Part<'a>, turn: &mut ModelTurn<'a>, path: &str) -> Result<(), ConvertError> {
         if part.thought == Some(true) {
             turn.thoughts.thought(part);
             return Ok(());

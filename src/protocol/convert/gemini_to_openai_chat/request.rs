@@ -25,7 +25,7 @@ pub fn convert<'a>(
     tools::tools(request, context, &mut target, notes)?;
     if let Some(config) = &request.generation_config {
         generation::config(config, context, capabilities, &mut target, notes)?;
-        format::response_format(config, &mut target, notes)?;
+        format::response_format(config, &mut target, notes);
     }
     target.service_tier = request.service_tier.as_ref().map(service_tier);
     if capabilities.openai {

@@ -66,7 +66,8 @@ fn choice<'a>(
     losses: &mut Losses,
 ) -> Result<Choice<'a>, ConvertError> {
     let path = format!("candidates[{place}]");
-    let mut answer = Answer { said: Said::default(), first: None, thoughts: String::new(), calls: vec![], signature: None };
+    let mut answer =
+        Answer { said: Said::default(), first: None, thoughts: String::new(), calls: vec![], signature: None };
     let parts = candidate.content.iter().flat_map(|content| &content.parts);
     for (index, part) in parts.enumerate() {
         answer.part(part, index, &format!("{path}.content.parts[{index}]"), reply, calls, losses);

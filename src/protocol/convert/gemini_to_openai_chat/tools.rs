@@ -2,6 +2,7 @@
 
 use crate::protocol::convert::names::{Charset, ToolKind};
 use crate::protocol::convert::{Context, ConvertError, Notes, ServerTools};
+use crate::protocol::gemini::json_schema;
 use crate::protocol::gemini::wire::request::GenerateContentRequest;
 use crate::protocol::gemini::wire::tools::{
     FunctionCallingConfig, FunctionCallingMode, FunctionDeclaration, GoogleSearch, Tool,
@@ -68,22 +69,21 @@ fn function<'a>(
     let function = FunctionDefinition {
         name: Text(notes.tools.upstream(Charset::OPENAI, None, name, ToolKind::Function)),
         description: declaration.description.as_ref().map(Text::by_ref),
-        parameters: Some(parameters(declaration)?),
+        parameters: parameters(declaration),
         strict: None,
     };
     Ok(TargetTool::Function(FunctionTool { function, cache_control: None }))
 }
 
 /// Some vendors want a schema where OpenAI can do without.
-fn parameters<'a>(declaration: &'a FunctionDeclaration<'a>) -> Result<Raw<'a>, ConvertError> {
+fn parameters<'a>(declaration: &'a FunctionDeclaration<'a>) -> Option<Raw<'a>> {
     if let Some(schema) = &declaration.parameters_json_schema {
-        return Ok(schema.by_ref());
+        return Some(schema.by_ref());
     }
-    let schema = match &declaration.parameters {
-        Some(schema) => Raw::of(schema),
-        None => Raw::parse(r#"{"type":"object","properties":{}}"#),
-    };
-    schema.map_err(|error| ConvertError::invalid("tools", error.to_string()))
+    match &declaration.parameters {
+        Some(schema) => Some(json_schema::standard(schema)),
+        None => Raw::parse(r#"{"type":"object","properties":{}}"#).ok(),
+    }
 }
 
 /// At OpenAI only the search models search in this dialect; other vendors let more of them.
@@ -162,9 +162,7 @@ fn tool_choice<'a>(
     let choice = match (mode, names.as_slice()) {
         (mode, []) => ToolChoice::Mode(mode),
         (ToolChoiceMode::None, _) => ToolChoice::Mode(ToolChoiceMode::None),
-        (ToolChoiceMode::Required, [only]) => {
-            ToolChoice::Tools(NamedToolChoice::Function(named(only.clone())))
-        }
+        (ToolChoiceMode::Required, [only]) => ToolChoice::Tools(NamedToolChoice::Function(named(only.clone()))),
         (mode, _) if capabilities::of(context.model).openai => {
             let tools = names.into_iter().map(|name| AllowedTool::Function(named(name))).collect();
             let allowed_tools = AllowedTools { mode, tools };

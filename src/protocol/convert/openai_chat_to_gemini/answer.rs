@@ -128,11 +128,7 @@ pub(super) fn logprobs<'a>(logprobs: &'a Logprobs<'a>) -> Option<LogprobsResult<
 }
 
 fn chosen<'a>(token: &'a TokenLogprob<'a>) -> TokenCandidate<'a> {
-    TokenCandidate {
-        token: Some(token.token.by_ref()),
-        token_id: None,
-        log_probability: Some(Number(token.logprob)),
-    }
+    TokenCandidate { token: Some(token.token.by_ref()), token_id: None, log_probability: Some(Number(token.logprob)) }
 }
 
 fn top<'a>(token: &'a TokenLogprob<'a>) -> TopCandidates<'a> {
@@ -170,9 +166,8 @@ pub(super) fn grounding<'a>(annotations: &'a [Annotation<'a>], text: &str) -> Op
 
 /// The place of the page among those that were found.
 fn chunk<'a>(citation: &'a UrlCitation<'a>, grounding: &mut GroundingMetadata<'a>) -> usize {
-    let has_url = |chunk: &GroundingChunk<'_>| {
-        chunk.web.as_ref().is_some_and(|web| web.uri.as_deref() == Some(&*citation.url))
-    };
+    let has_url =
+        |chunk: &GroundingChunk<'_>| chunk.web.as_ref().is_some_and(|web| web.uri.as_deref() == Some(&*citation.url));
     let chunks = &mut grounding.grounding_chunks;
     chunks.iter().position(has_url).unwrap_or_else(|| {
         let web = WebChunk {

@@ -79,7 +79,10 @@ impl<'a> Calls<'a> {
         let args = arguments(&call.arguments).ok_or_else(|| {
             ConvertError::invalid(
                 path,
-                format!("the arguments of the call {id:?} of {:?} are no JSON object; repair or drop the call", &*call.name),
+                format!(
+                    "the arguments of the call {id:?} of {:?} are no JSON object; repair or drop the call",
+                    &*call.name
+                ),
             )
         })?;
         Ok(self.noted(id, Text(name), args, path))

@@ -26,7 +26,9 @@ pub(super) fn read<'a>(error: &'a Raw<'a>) -> StreamFault<'a> {
     let kind = error.kind.as_deref().unwrap_or_default().to_owned();
     let (status, code) = match &error.code {
         Some(Value::Number(code)) => (code.as_u64().and_then(|code| u16::try_from(code).ok()), None),
-        Some(Value::String(code)) => (code.parse().ok(), Some(code.clone()).filter(|code| code.parse::<u16>().is_err())),
+        Some(Value::String(code)) => {
+            (code.parse().ok(), Some(code.clone()).filter(|code| code.parse::<u16>().is_err()))
+        }
         _ => (None, None),
     };
     let word = code.filter(|code| !code.is_empty()).or((!kind.is_empty()).then_some(kind));

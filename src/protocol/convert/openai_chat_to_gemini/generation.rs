@@ -66,7 +66,7 @@ pub(super) fn config<'a>(
         thinking_config: thinking(request, extra, capabilities, context.model, notes),
         ..GenerationConfig::default()
     };
-    format::response_format(request, &mut config, notes);
+    format::response_format(request, &mut config, context, notes)?;
     Ok((config != GenerationConfig::default()).then_some(config))
 }
 

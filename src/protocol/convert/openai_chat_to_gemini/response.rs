@@ -109,8 +109,7 @@ fn thinking_block<'a>(block: &'a ThinkingBlock<'a>) -> Option<Part<'a>> {
             let signature = block.signature.as_deref().filter(|signature| !signature.is_empty());
             let signature = signature.map(|signature| seal_base64(Family::Claude, signature).into());
             let text = block.thinking.as_ref().map(Text::by_ref).unwrap_or_default();
-            (!text.is_empty() || signature.is_some())
-                .then(|| Part { thought_signature: signature, ..thought(text) })
+            (!text.is_empty() || signature.is_some()).then(|| Part { thought_signature: signature, ..thought(text) })
         }
         ThinkingBlock::RedactedThinking(block) => {
             let data = seal_base64(Family::ClaudeRedacted, &block.data);
@@ -121,12 +120,7 @@ fn thinking_block<'a>(block: &'a ThinkingBlock<'a>) -> Option<Part<'a>> {
 }
 
 /// Appends the texts, and gives back the whole of them.
-fn text<'a>(
-    message: &'a ResponseMessage<'a>,
-    parts: &mut Vec<Part<'a>>,
-    path: &str,
-    losses: &mut Losses,
-) -> String {
+fn text<'a>(message: &'a ResponseMessage<'a>, parts: &mut Vec<Part<'a>>, path: &str, losses: &mut Losses) -> String {
     let mut whole = String::new();
     let mut push = |parts: &mut Vec<Part<'a>>, text: &'a Text<'a>| {
         if !text.is_empty() {
@@ -183,10 +177,8 @@ fn calls<'a>(
             ToolCall::Function(call) => {
                 let function = &call.function;
                 let name = reply.tools.client_name(&function.name);
-                let part = answer::call(&call.id, name, &function.arguments).map(|part| Part {
-                    thought_signature: call.extra_content.as_ref().and_then(signature),
-                    ..part
-                });
+                let part = answer::call(&call.id, name, &function.arguments)
+                    .map(|part| Part { thought_signature: call.extra_content.as_ref().and_then(signature), ..part });
                 push(part, name, &function.arguments, path);
             }
             ToolCall::Custom(call) => {

@@ -70,8 +70,7 @@ pub(super) fn inline<'a>(media_type: &'a str, data: &'a str, name: Option<Text<'
 }
 
 fn file<'a>(media_type: Option<&'static str>, uri: &'a str) -> Part<'a> {
-    let file =
-        FileData { mime_type: media_type.map(Text::from), file_uri: Some(uri.into()), display_name: None };
+    let file = FileData { mime_type: media_type.map(Text::from), file_uri: Some(uri.into()), display_name: None };
     Part { file_data: Some(file), ..Part::default() }
 }
 

@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use crate::protocol::convert::names::{CUSTOM_INPUT, Charset, ToolKind};
 use crate::protocol::convert::{Context, ConvertError, Notes, ServerTools};
+use crate::protocol::gemini::capabilities::{self, Thinking};
+use crate::protocol::gemini::json_schema;
 use crate::protocol::gemini::wire::proto::Members;
 use crate::protocol::gemini::wire::schema::{Schema, Type};
 use crate::protocol::gemini::wire::tools::{
@@ -35,31 +37,31 @@ pub(super) fn tools<'a>(
                         "marks for the prompt cache have no counterpart at Gemini",
                     );
                 }
-                functions.push(function(&tool.function, &format!("{path}.function"), notes)?);
+                functions.push(function(&tool.function, &format!("{path}.function"), context, notes)?);
             }
             Tool::Custom(tool) => functions.push(custom(&tool.custom, &format!("{path}.custom"), notes)),
             Tool::Other(raw) => server.extend(server_tool(raw, &path, context, notes)?),
         }
     }
     for (index, definition) in request.functions.iter().flatten().enumerate() {
-        functions.push(function(definition, &format!("functions[{index}]"), notes)?);
+        functions.push(function(definition, &format!("functions[{index}]"), context, notes)?);
     }
     if let Some(options) = &request.web_search_options {
         server.push(web_search(options, notes));
     }
-    let functions = (!functions.is_empty())
-        .then(|| Target { function_declarations: functions, ..Target::default() });
+    let functions = (!functions.is_empty()).then(|| Target { function_declarations: functions, ..Target::default() });
     Ok(functions.into_iter().chain(server).collect())
 }
 
 fn function<'a>(
     definition: &'a FunctionDefinition<'a>,
     path: &str,
+    context: &Context<'_>,
     notes: &mut Notes,
 ) -> Result<FunctionDeclaration<'a>, ConvertError> {
     let name = notes.tools.upstream(Charset::GEMINI, None, &definition.name, ToolKind::Function);
     let parameters = match &definition.parameters {
-        Some(schema) => parameters(schema, &format!("{path}.parameters"), notes)?,
+        Some(schema) => parameters(schema, &format!("{path}.parameters"), context, notes)?,
         None => FunctionDeclaration::default(),
     };
     Ok(FunctionDeclaration {
@@ -69,12 +71,28 @@ fn function<'a>(
     })
 }
 
+/// The arguments of a function, as a declaration that has nothing else. What Gemini's schemas cannot say, as a recursion, newer
+/// models take as JSON Schema.
 fn parameters<'a>(
     schema: &'a Raw<'a>,
-    _path: &str,
-    _notes: &mut Notes,
+    path: &str,
+    context: &Context<'_>,
+    notes: &mut Notes,
 ) -> Result<FunctionDeclaration<'a>, ConvertError> {
-    Ok(FunctionDeclaration { parameters_json_schema: Some(schema.by_ref()), ..FunctionDeclaration::default() })
+    match json_schema::subset(schema, path, &mut notes.losses) {
+        Ok(parameters) => {
+            Ok(FunctionDeclaration { parameters: parameters.map(Box::new), ..FunctionDeclaration::default() })
+        }
+        Err(ConvertError::Unsupported { .. }) if takes_json_schema(context.model) => {
+            Ok(FunctionDeclaration { parameters_json_schema: Some(schema.by_ref()), ..FunctionDeclaration::default() })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether the model takes JSON Schema beside its own (<https://ai.google.dev/gemini-api/docs/structured-output>).
+pub(super) fn takes_json_schema(model: &str) -> bool {
+    capabilities::of(model).thinking != Thinking::None
 }
 
 /// A tool that takes text becomes a function with one string; a grammar can only be described.
@@ -172,10 +190,7 @@ fn mode<'a>(mode: FunctionCallingMode<'a>) -> FunctionCallingConfig<'a> {
     FunctionCallingConfig { mode: Some(mode), allowed_function_names: vec![] }
 }
 
-fn tool_choice<'a>(
-    choice: &'a ToolChoice<'a>,
-    notes: &mut Notes,
-) -> Result<FunctionCallingConfig<'a>, ConvertError> {
+fn tool_choice<'a>(choice: &'a ToolChoice<'a>, notes: &mut Notes) -> Result<FunctionCallingConfig<'a>, ConvertError> {
     match choice {
         ToolChoice::Mode(ToolChoiceMode::None) => Ok(mode(FunctionCallingMode::None)),
         ToolChoice::Mode(ToolChoiceMode::Auto) => Ok(mode(FunctionCallingMode::Auto)),
