@@ -1,0 +1,1 @@
+//! What answers and streams have in common.
