@@ -9,6 +9,7 @@ use std::fmt;
 use std::ops::Range;
 
 use bytes::Bytes;
+use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -149,6 +150,12 @@ pub fn span(text: &[u8], value: &RawValue) -> Range<usize> {
 /// Writes `text` as a JSON string.
 pub fn quote(text: &str) -> String {
     serde_json::Value::from(text).to_string()
+}
+
+/// Appends `value` to `out`, in one pass.
+pub fn append(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
+    // Writing to memory cannot fail, and the types of the vendors have no maps with keys that are no strings.
+    let _ = serde_json::to_writer(out, value);
 }
 
 /// Replacements in a text, to be made at once.
