@@ -2,5 +2,7 @@
 
 pub mod echo;
 pub mod error;
+pub mod ids;
+pub mod stream_writer;
 pub mod usage;
 pub mod wire;
