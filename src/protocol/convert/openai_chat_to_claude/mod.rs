@@ -6,6 +6,8 @@ pub mod stream;
 
 pub mod answer;
 pub mod cache;
+pub mod calls;
+pub mod citations;
 pub mod content;
 pub mod messages;
 pub mod sampling;
