@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::messages::CACHE_MARKS;
 use crate::protocol::convert::names::{CUSTOM_INPUT, Charset, ToolKind};
 use crate::protocol::convert::{Context, ConvertError, Notes, ServerTools};
 use crate::protocol::gemini::capabilities::{self, Thinking};
@@ -32,10 +33,7 @@ pub(super) fn tools<'a>(
         match tool {
             Tool::Function(tool) => {
                 if tool.cache_control.is_some() {
-                    notes.losses.hint(
-                        format!("{path}.cache_control"),
-                        "marks for the prompt cache have no counterpart at Gemini",
-                    );
+                    notes.losses.hint_once(format!("{path}.cache_control"), CACHE_MARKS);
                 }
                 functions.push(function(&tool.function, &format!("{path}.function"), context, notes)?);
             }
