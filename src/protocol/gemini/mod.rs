@@ -7,3 +7,7 @@ pub mod path;
 pub mod turns;
 pub mod usage;
 pub mod wire;
+
+/// Stands for the signature of a function call that Gemini did not make, so that it does not ask for one
+/// (<https://ai.google.dev/gemini-api/docs/thought-signatures>).
+pub const SKIP_SIGNATURE: &str = "skip_thought_signature_validator";
