@@ -250,7 +250,7 @@ async fn a_vendor_that_cannot_be_asked() {
 async fn a_request_without_a_call() {
     for (wire, model, status, code) in [
         (Wire::Chat, "nobody/knows", 404, "model_not_found"),
-        (Wire::Claude, "openai_chat/m", 400, "dialect_unsupported"),
+        (Wire::Claude, "gone/m", 404, "model_not_found"),
     ] {
         let world = World::configured().await;
         let reply = Whole::of(world.isolate().open_with(wire, model, false, KEY).await).await;
