@@ -132,6 +132,7 @@ fn every_file_is_reached() {
         ("tests/suite/main.rs", "tests/suite"),
         ("tests/core/main.rs", "tests/core"),
         ("tests/conversion/main.rs", "tests/conversion"),
+        ("tests/vendor/main.rs", "tests/vendor"),
         ("tests/support/mod.rs", "tests/support"),
     ] {
         let mut reached = BTreeSet::from([crate_root.to_owned()]);
