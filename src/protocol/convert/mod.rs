@@ -9,6 +9,7 @@
 //! so and is repeated with what was [fetched](media::Media).
 
 pub mod count;
+pub mod arguments;
 pub mod editor;
 pub mod effort;
 pub mod embeddings;
