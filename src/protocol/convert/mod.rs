@@ -10,6 +10,7 @@
 
 pub mod count;
 pub mod arguments;
+pub mod custom_input;
 pub mod editor;
 pub mod effort;
 pub mod embeddings;
@@ -102,7 +103,7 @@ pub struct Reply {
     pub embeddings_in_base64: bool,
     /// The tools whose names or kinds were changed.
     pub tools: ToolNames,
-    /// What a Responses answer repeats of its request: members of an object without its braces, `"a":1,"b":2`, or nothing.
+    /// What a Responses answer repeats of its request, written by [`echo`](openai_responses::echo::echo): a JSON object, or nothing.
     pub echo: String,
 }
 
