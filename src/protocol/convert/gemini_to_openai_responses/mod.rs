@@ -1,5 +1,12 @@
 //! From Gemini to Responses.
 
 pub mod request;
+mod contents;
+mod media;
+mod options;
+mod results;
+mod schema;
+pub(super) mod thinking;
+mod tools;
 pub mod response;
 pub mod stream;

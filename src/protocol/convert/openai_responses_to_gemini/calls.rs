@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::protocol::convert::names::{CUSTOM_INPUT, Charset, ToolKind, ToolNames};
 use crate::protocol::convert::ConvertError;
+use crate::protocol::convert::names::{CUSTOM_INPUT, Charset, ToolKind, ToolNames};
 use crate::protocol::gemini::wire::content::{FunctionCall, Part};
 use crate::protocol::openai_responses::wire::item::Item;
 use crate::protocol::wire::{Raw, Text};
@@ -32,9 +32,8 @@ pub(super) fn call<'a>(
     path: &str,
     names: &mut ToolNames,
 ) -> Result<Option<Call<'a>>, ConvertError> {
-    let mut named = |namespace: Option<&str>, name: &'a str, kind| {
-        Text(names.upstream(Charset::GEMINI, namespace, name, kind))
-    };
+    let mut named =
+        |namespace: Option<&str>, name: &'a str, kind| Text(names.upstream(Charset::GEMINI, namespace, name, kind));
     let (id, name, args) = match item {
         Item::FunctionCall(call) => {
             let name = named(call.namespace.as_deref(), &call.name, ToolKind::Function);
@@ -71,7 +70,8 @@ type Members<'a> = std::collections::BTreeMap<&'a str, &'a str>;
 /// B08: the empty text is an object without members; what is no object at all is the request's fault.
 fn arguments<'a>(text: &'a str, id: &str, path: &str) -> Result<Raw<'a>, ConvertError> {
     object(text).ok_or_else(|| {
-        let message = format!("the arguments of the call {id:?} are not a JSON object; send them whole, or drop the call");
+        let message =
+            format!("the arguments of the call {id:?} are not a JSON object; send them whole, or drop the call");
         ConvertError::invalid(format!("{path}.arguments"), message)
     })
 }

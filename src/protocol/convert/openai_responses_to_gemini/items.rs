@@ -8,9 +8,7 @@ use crate::protocol::convert::pairing::Pairing;
 use crate::protocol::convert::{Context, ConvertError, Notes};
 use crate::protocol::gemini::capabilities::Capabilities;
 use crate::protocol::gemini::turns::Turns;
-use crate::protocol::gemini::wire::content::{
-    CodeExecutionResult, Content, ExecutableCode, Outcome, Part, Role,
-};
+use crate::protocol::gemini::wire::content::{CodeExecutionResult, Content, ExecutableCode, Outcome, Part, Role};
 use crate::protocol::openai_responses::wire::content::{Content as ItemContent, Part as ContentPart};
 use crate::protocol::openai_responses::wire::context::ConfigurationUpdate;
 use crate::protocol::openai_responses::wire::hosted::{CodeInterpreterCall, CodeInterpreterOutput};
@@ -164,7 +162,8 @@ impl<'a, 'n> Conversation<'a, 'n> {
         match item {
             Item::ItemReference(_) => return Err(reference(path)),
             Item::Compaction(_) | Item::CompactionTrigger(_) => {
-                let message = "only OpenAI can compact a conversation and read what it compacted; send the items themselves";
+                let message =
+                    "only OpenAI can compact a conversation and read what it compacted; send the items themselves";
                 return Err(ConvertError::unsupported(path, message));
             }
             Item::ComputerCall(_) | Item::ComputerCallOutput(_) => {
@@ -199,12 +198,7 @@ impl<'a, 'n> Conversation<'a, 'n> {
         Ok(())
     }
 
-    fn message(
-        &mut self,
-        message: &'a Message<'a>,
-        path: &str,
-        outputs: &mut Outputs<'a>,
-    ) -> Result<(), ConvertError> {
+    fn message(&mut self, message: &'a Message<'a>, path: &str, outputs: &mut Outputs<'a>) -> Result<(), ConvertError> {
         let path = format!("{path}.content");
         match &message.role {
             ItemRole::Assistant => self.content(Role::Model, &message.content, &path),

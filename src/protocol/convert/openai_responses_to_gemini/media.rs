@@ -57,7 +57,6 @@ impl<'a> Media<'a> {
         Ok(part)
     }
 
-
     /// A file. `path` is where it stands.
     pub(super) fn file(
         &mut self,

@@ -23,7 +23,10 @@ pub(super) fn refuse_state(request: &Request<'_>) -> Result<(), ConvertError> {
         None => {}
     }
     if request.prompt.is_some() {
-        return refuse("prompt", "Gemini does not know prompts that OpenAI keeps; send their text in instructions or input");
+        return refuse(
+            "prompt",
+            "Gemini does not know prompts that OpenAI keeps; send their text in instructions or input",
+        );
     }
     if request.background == Some(true) {
         return refuse("background", "Gemini answers at once; leave background out and wait, or stream");
@@ -39,7 +42,11 @@ pub(super) fn note_losses(request: &Request<'_>, losses: &mut Losses) {
     let matters = [
         ("parallel_tool_calls", request.parallel_tool_calls == Some(false), "Gemini may call several tools at once"),
         ("max_tool_calls", request.max_tool_calls.is_some(), "Gemini has no bound on calls"),
-        ("text.verbosity", request.text.as_ref().is_some_and(|text| text.verbosity.is_some()), "Gemini has no verbosity"),
+        (
+            "text.verbosity",
+            request.text.as_ref().is_some_and(|text| text.verbosity.is_some()),
+            "Gemini has no verbosity",
+        ),
         ("truncation", request.truncation.as_deref() == Some("auto"), "Gemini refuses what is too long"),
         ("context_management", request.context_management.is_some(), "Gemini compacts nothing"),
         ("moderation", request.moderation.is_some(), "Gemini filters in its own way"),

@@ -42,12 +42,7 @@ pub(super) fn config<'a>(
     (config != ThinkingConfig::default()).then_some(config)
 }
 
-fn effort<'a>(
-    word: &Word<'_>,
-    model: &str,
-    capabilities: Capabilities,
-    losses: &mut Losses,
-) -> ThinkingConfig<'a> {
+fn effort<'a>(word: &Word<'_>, model: &str, capabilities: Capabilities, losses: &mut Losses) -> ThinkingConfig<'a> {
     const PATH: &str = "reasoning.effort";
     let Some(effort) = Effort::from_word(word.as_str()) else {
         losses.add(PATH, "this effort is not known");
@@ -113,11 +108,9 @@ pub(super) fn replayed<'a>(
         return (Vec::new(), None);
     };
     let thought = |part: &'a ItemPart<'a>| match part {
-        ItemPart::SummaryText(summary) if !summary.text.is_empty() => Some(Part {
-            text: Some(summary.text.by_ref()),
-            thought: Some(true),
-            ..Part::default()
-        }),
+        ItemPart::SummaryText(summary) if !summary.text.is_empty() => {
+            Some(Part { text: Some(summary.text.by_ref()), thought: Some(true), ..Part::default() })
+        }
         _ => None,
     };
     let thoughts = item.summary.iter().filter_map(thought).collect();

@@ -26,14 +26,7 @@ pub(super) struct Tools<'a> {
 
 impl<'a> Tools<'a> {
     pub(super) fn new(context: &'a Context<'a>, capabilities: Capabilities) -> Self {
-        Self {
-            context,
-            capabilities,
-            functions: Vec::new(),
-            servers: Vec::new(),
-            searches: false,
-            runs_code: false,
-        }
+        Self { context, capabilities, functions: Vec::new(), servers: Vec::new(), searches: false, runs_code: false }
     }
 
     /// Adds `tools`, which stand at `path`.
@@ -50,7 +43,11 @@ impl<'a> Tools<'a> {
     }
 
     /// The tools as Gemini takes them.
-    pub(super) fn finish(mut self, config: &mut ToolConfig<'a>, notes: &mut Notes) -> Result<Vec<Target<'a>>, ConvertError> {
+    pub(super) fn finish(
+        mut self,
+        config: &mut ToolConfig<'a>,
+        notes: &mut Notes,
+    ) -> Result<Vec<Target<'a>>, ConvertError> {
         let runs_at_vendor = self.searches || self.runs_code || !self.servers.is_empty();
         if runs_at_vendor && self.has_functions() {
             // Only since Gemini 3 both go together, and then the answer has to show what the vendor's tools did
@@ -94,11 +91,15 @@ impl<'a> Tools<'a> {
                 Ok(())
             }
             Tool::ToolSearch(search) => self.tool_search(search, path, notes),
-            Tool::LocalShell(_) => self.built_in("local_shell", ToolKind::LocalShell, (LOCAL_SHELL, LOCAL_SHELL_PARAMETERS), notes),
+            Tool::LocalShell(_) => {
+                self.built_in("local_shell", ToolKind::LocalShell, (LOCAL_SHELL, LOCAL_SHELL_PARAMETERS), notes)
+            }
             Tool::Shell(tool) if runs_at_client(tool) => {
                 self.built_in("shell", ToolKind::Shell, (SHELL, SHELL_PARAMETERS), notes)
             }
-            Tool::ApplyPatch(_) => self.built_in("apply_patch", ToolKind::ApplyPatch, (APPLY_PATCH, APPLY_PATCH_PARAMETERS), notes),
+            Tool::ApplyPatch(_) => {
+                self.built_in("apply_patch", ToolKind::ApplyPatch, (APPLY_PATCH, APPLY_PATCH_PARAMETERS), notes)
+            }
             Tool::WebSearch(search)
             | Tool::WebSearch20250826(search)
             | Tool::WebSearchPreview(search)
@@ -177,7 +178,10 @@ impl<'a> Tools<'a> {
         let input = match &custom.format {
             Some(CustomToolFormat::Grammar(grammar)) => {
                 notes.losses.add(format!("{path}.format"), "the grammar is told to the model and not enforced");
-                format!("The input as text. It has to follow this {} grammar:\n{}", &*grammar.syntax, &*grammar.definition)
+                format!(
+                    "The input as text. It has to follow this {} grammar:\n{}",
+                    &*grammar.syntax, &*grammar.definition
+                )
             }
             _ => "The input as text.".to_owned(),
         };
@@ -198,7 +202,12 @@ impl<'a> Tools<'a> {
     }
 
     /// The client's own search is a function. The vendor's is of no use where all tools are declared from the start.
-    fn tool_search(&mut self, search: &'a ToolSearchTool<'a>, path: &str, notes: &mut Notes) -> Result<(), ConvertError> {
+    fn tool_search(
+        &mut self,
+        search: &'a ToolSearchTool<'a>,
+        path: &str,
+        notes: &mut Notes,
+    ) -> Result<(), ConvertError> {
         if search.execution.as_deref() != Some("client") {
             notes.losses.hint(path, "all tools are declared at once, so that none has to be searched for");
             return Ok(());
@@ -255,9 +264,9 @@ impl<'a> Tools<'a> {
             return self.refuse(path, message, notes);
         };
         let mut headers = match &server.headers {
-            Some(headers) => headers.read::<Members<'_, Text<'_>>>().map_err(|_| {
-                ConvertError::invalid(format!("{path}.headers"), "this has to be an object of strings")
-            })?,
+            Some(headers) => headers
+                .read::<Members<'_, Text<'_>>>()
+                .map_err(|_| ConvertError::invalid(format!("{path}.headers"), "this has to be an object of strings"))?,
             None => Members(Vec::new()),
         };
         if let Some(token) = &server.authorization {
