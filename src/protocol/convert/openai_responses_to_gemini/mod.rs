@@ -11,3 +11,5 @@ mod thinking;
 mod tools;
 pub mod response;
 pub mod stream;
+mod answer;
+mod grounding;
