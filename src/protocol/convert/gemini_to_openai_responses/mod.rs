@@ -10,3 +10,7 @@ pub(super) mod thinking;
 mod tools;
 pub mod response;
 pub mod stream;
+mod calls;
+mod ending;
+mod grounding;
+mod hosted;
