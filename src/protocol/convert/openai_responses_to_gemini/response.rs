@@ -10,7 +10,7 @@ use crate::protocol::gemini::wire::grounding::{LogprobsResult, TokenCandidate, T
 use crate::protocol::gemini::wire::proto::{Count, Number};
 use crate::protocol::gemini::wire::response::{Candidate, FinishReason, GenerateContentResponse as Target};
 use crate::protocol::openai_responses::fault;
-use crate::protocol::openai_responses::wire::content::{LogProb, Part as ItemPart, TopLogProb};
+use crate::protocol::openai_responses::wire::content::{Annotation, LogProb, Part as ItemPart, TopLogProb};
 use crate::protocol::openai_responses::wire::item::{Item, Message, ReasoningItem};
 use crate::protocol::openai_responses::wire::response::Response;
 use crate::protocol::wire::{Raw, Text, TextOr};
@@ -33,9 +33,14 @@ pub fn convert<'a>(
         reason = FinishReason::MalformedFunctionCall;
         message = Some("the arguments of a call are no JSON object");
     }
+    if answer.parts.is_empty() && reason == FinishReason::Stop {
+        // Where it ended well, the SDKs want a part.
+        answer.push(Part { text: Some("".into()), ..Part::default() });
+    }
+    let content = Content { role: Some(Role::Model), parts: answer.parts };
     let candidate = Candidate {
         index: Some(Count(0)),
-        content: Some(Content { role: Some(Role::Model), parts: answer.parts }),
+        content: Some(content).filter(|content| !content.parts.is_empty()),
         finish_reason: Some(reason),
         finish_message: message.map(Text::from),
         grounding_metadata: answer.sources.metadata().map(Box::new),
@@ -93,6 +98,10 @@ impl<'a> Answer<'a> {
             match part {
                 ItemPart::OutputText(text) => {
                     self.sources.cite(text, self.parts.len(), 0);
+                    let is_page = |annotation: &Annotation<'_>| matches!(annotation, Annotation::UrlCitation(_));
+                    if !text.annotations.iter().flatten().all(is_page) {
+                        losses.add(format!("{path}.content[{index}].annotations"), "Gemini cites pages only");
+                    }
                     self.logprobs.extend(text.logprobs.iter().flatten());
                     self.text(&text.text);
                 }
