@@ -21,6 +21,16 @@ pub(super) struct Conversation<'a, 'n> {
     calls: Pairing,
     call_count: usize,
     lacks_ids: bool,
+    /// What was told already and is not told again.
+    told: Told,
+}
+
+/// Subjects that stand in many places and are told once.
+#[derive(Default)]
+struct Told {
+    signatures: bool,
+    thoughts: bool,
+    tools: bool,
 }
 
 impl<'a, 'n> Conversation<'a, 'n> {
@@ -34,6 +44,7 @@ impl<'a, 'n> Conversation<'a, 'n> {
             calls: Pairing::default(),
             call_count: 0,
             lacks_ids: false,
+            told: Told::default(),
         }
     }
 
@@ -93,7 +104,9 @@ impl<'a, 'n> Conversation<'a, 'n> {
             || part.tool_call.is_some()
             || part.tool_response.is_some()
         {
-            self.notes.losses.add(path, "what the other vendor's tools did is left out");
+            if !std::mem::replace(&mut self.told.tools, true) {
+                self.notes.losses.add(path, "what the other vendor's tools did is left out");
+            }
         } else if part.thought_signature.is_none() {
             return Err(ConvertError::unsupported(path, "this kind of part is not known"));
         }
@@ -128,13 +141,15 @@ impl<'a, 'n> Conversation<'a, 'n> {
                 self.items.push(InputItem::Typed(Item::Reasoning(reasoning)));
                 self.thoughts.clear();
             }
+            None if std::mem::replace(&mut self.told.signatures, true) => {}
             None => self.notes.losses.hint(format!("{path}.thoughtSignature"), "is another vendor's and left out"),
         }
     }
 
     fn drop_thoughts(&mut self, path: &str) {
-        if !self.thoughts.is_empty() {
-            self.thoughts.clear();
+        let has_thoughts = !self.thoughts.is_empty();
+        self.thoughts.clear();
+        if has_thoughts && !std::mem::replace(&mut self.told.thoughts, true) {
             self.notes.losses.hint(path, "thoughts of another model are left out");
         }
     }

@@ -92,6 +92,9 @@ fn file_name(media_type: &str) -> &'static str {
         "text/css" => "file.css",
         "text/javascript" | "application/javascript" | "application/x-javascript" => "file.js",
         "text/x-python" | "application/x-python" => "file.py",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document" => "file.docx",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet" => "file.xlsx",
+        "application/vnd.openxmlformats-officedocument.presentationml.presentation" => "file.pptx",
         "application/rtf" | "text/rtf" => "file.rtf",
         _ => "file.txt",
     }

@@ -5,7 +5,6 @@ mod contents;
 mod media;
 mod options;
 mod results;
-mod schema;
 pub(super) mod thinking;
 mod tools;
 pub mod response;

@@ -1,7 +1,8 @@
 //! What a request says beside its conversation and its tools.
 
 use crate::protocol::convert::{ConvertError, Losses};
-use crate::protocol::gemini::wire::proto::{Count, Number};
+use crate::protocol::gemini::json_schema::standard;
+use crate::protocol::gemini::wire::proto::{Count, Members, Number};
 use crate::protocol::gemini::wire::request::{GenerateContentRequest, GenerationConfig, Modality, ServiceTier};
 use crate::protocol::openai_chat::capabilities::Capabilities;
 use crate::protocol::openai_responses::wire::Bare;
@@ -142,13 +143,21 @@ pub(super) fn format<'a>(
     const PATH: &str = "generationConfig.responseMimeType";
     let schema = match (&config.response_json_schema, &config.response_schema) {
         (Some(schema), _) => Some(schema.by_ref()),
-        (None, Some(schema)) => Some(super::schema::json_schema(schema, "generationConfig.responseSchema")?),
+        (None, Some(schema)) => Some(standard(schema)),
         (None, None) => None,
     };
     let options = |format| Some(TextOptions { format: Some(format), verbosity: None });
     match (config.response_mime_type.as_deref(), schema) {
         (None | Some("" | "text/plain"), _) => Ok((None, None)),
-        (Some("application/json"), Some(schema)) => Ok((options(TextFormat::JsonSchema(json_schema(schema))), None)),
+        (Some("application/json"), Some(schema)) if is_of_object(&schema) => {
+            Ok((options(TextFormat::JsonSchema(json_schema(schema))), None))
+        }
+        (Some("application/json"), Some(schema)) => {
+            // OpenAI takes schemas of objects only.
+            losses.add(PATH, "the schema is told to the model and not enforced, since it is not one of an object");
+            let schema = schema.get();
+            Ok((None, Some(format!("Answer with JSON that follows this JSON Schema, and nothing else:\n{schema}"))))
+        }
         (Some("application/json"), None) => {
             // OpenAI refuses this form where nobody has spoken of JSON.
             let instruction = "Answer with a JSON object.".to_owned();
@@ -165,6 +174,12 @@ pub(super) fn format<'a>(
         }
         (Some(_), _) => Err(ConvertError::unsupported(PATH, "OpenAI does not give answers of this type")),
     }
+}
+
+fn is_of_object(schema: &Raw<'_>) -> bool {
+    schema
+        .read::<Members<'_, Raw<'_>>>()
+        .is_ok_and(|members| members.0.iter().any(|(name, value)| **name == *"type" && value.get() == "\"object\""))
 }
 
 fn json_schema(schema: Raw<'_>) -> JsonSchema<'_> {

@@ -2,11 +2,12 @@
 
 use super::contents::Conversation;
 use super::{options, thinking, tools};
-use crate::protocol::convert::{Context, ConvertError, Notes};
+use crate::protocol::convert::{Context, ConvertError, Losses, Notes};
 use crate::protocol::gemini::wire::content::Content;
 use crate::protocol::gemini::wire::request::{GenerateContentRequest, GenerationConfig, Modality};
 use crate::protocol::openai_chat::capabilities;
 use crate::protocol::openai_responses::wire::request::Request as Target;
+use crate::protocol::openai_responses::wire::tools::Tool;
 use crate::protocol::wire::TextOr;
 
 /// Converts `request`.
@@ -38,6 +39,9 @@ pub fn convert<'a>(
 
     let makes_images = config.is_some_and(|config| config.response_modalities.contains(&Modality::Image));
     let converted = tools::tools(&request.tools, makes_images, context, notes)?;
+    if converted.iter().any(|tool| matches!(tool, Tool::CodeInterpreter(_))) {
+        target.include.get_or_insert_default().push("code_interpreter_call.outputs".into());
+    }
     target.tools = (!converted.is_empty()).then_some(converted);
     if let Some(config) = &request.tool_config {
         target.tool_choice = tools::tool_choice(config, notes);
@@ -46,7 +50,7 @@ pub fn convert<'a>(
     let losses = &mut notes.losses;
     let mut instructions = instructions(request.system_instruction.as_ref())?;
     if let Some(config) = config {
-        generation(config, &mut target, capabilities, losses)?;
+        generation(config, context.model, &mut target, losses)?;
         let (format, further) = options::format(config, losses)?;
         target.text = format;
         instructions.extend(further);
@@ -58,13 +62,13 @@ pub fn convert<'a>(
 
 fn generation<'a>(
     config: &'a GenerationConfig<'a>,
+    model: &str,
     target: &mut Target<'a>,
-    capabilities: capabilities::Capabilities,
-    losses: &mut crate::protocol::convert::Losses,
+    losses: &mut Losses,
 ) -> Result<(), ConvertError> {
-    options::sampling(config, capabilities, target, losses)?;
+    options::sampling(config, capabilities::of(model), target, losses)?;
     if let Some(thinking) = &config.thinking_config {
-        target.reasoning = thinking::reasoning(thinking, capabilities, losses);
+        target.reasoning = thinking::reasoning(thinking, model, losses);
     }
     Ok(())
 }

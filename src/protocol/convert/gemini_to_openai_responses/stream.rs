@@ -20,6 +20,8 @@ pub struct Stream {
     writer: StreamWriter,
     /// The text of the message that is open, to which sources refer.
     text: String,
+    /// How many annotations that text has.
+    annotation_count: usize,
     call_count: usize,
     /// Code whose result has not come yet.
     code: Option<String>,
@@ -34,6 +36,7 @@ impl Stream {
             writer: StreamWriter::new(reply.clone()),
             reply,
             text: String::new(),
+            annotation_count: 0,
             call_count: 0,
             code: None,
             has_searched: false,
@@ -64,9 +67,12 @@ impl Stream {
         }
         let (grounding, citations) = (candidate.grounding_metadata.as_deref(), candidate.citation_metadata.as_deref());
         if self.writer.has_open_text() {
-            for annotation in grounding::annotations(&self.text, grounding, citations) {
-                self.writer.annotation(&annotation, out);
+            // A later event repeats what earlier ones said.
+            let annotations = grounding::annotations(&self.text, grounding, citations);
+            for annotation in annotations.iter().skip(self.annotation_count) {
+                self.writer.annotation(annotation, out);
             }
+            self.annotation_count = self.annotation_count.max(annotations.len());
         }
         if !self.has_searched {
             grounding::searches(candidate).into_iter().for_each(|call| self.web_call(call, out));
@@ -93,6 +99,7 @@ impl Stream {
         if let Some(text) = text {
             if !self.writer.has_open_text() {
                 self.text.clear();
+                self.annotation_count = 0;
             }
             self.text.push_str(text);
             self.writer.text(text, out);

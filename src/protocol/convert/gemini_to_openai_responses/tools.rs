@@ -2,6 +2,7 @@
 
 use crate::protocol::convert::names::{Charset, ToolKind};
 use crate::protocol::convert::{Context, ConvertError, Notes, ServerTools};
+use crate::protocol::gemini::json_schema::standard;
 use crate::protocol::gemini::wire::tools::{
     FunctionCallingMode, FunctionDeclaration, McpServer, Tool as Source, ToolConfig,
 };
@@ -92,7 +93,7 @@ fn function<'a>(
     }
     let parameters = match (&declaration.parameters_json_schema, &declaration.parameters) {
         (Some(schema), _) => schema.by_ref(),
-        (None, Some(schema)) => super::schema::json_schema(schema, &format!("{path}.parameters"))?,
+        (None, Some(schema)) => standard(schema),
         (None, None) => Raw::parse(NO_PARAMETERS).map_err(|error| ConvertError::invalid(path, error.to_string()))?,
     };
     Ok(FunctionTool {

@@ -28,6 +28,14 @@ pub(super) struct Conversation<'a, 'n> {
     call_ids: Vec<(&'a str, Text<'a>)>,
     signature: Option<Text<'a>>,
     found: Found<'a>,
+    told: Told,
+}
+
+/// Subjects that stand in many places and are told once.
+#[derive(Default)]
+struct Told {
+    reasoning: bool,
+    tools: bool,
 }
 
 /// What stands in the input and is no part of the conversation.
@@ -59,6 +67,7 @@ impl<'a, 'n> Conversation<'a, 'n> {
             call_ids: Vec::new(),
             signature: None,
             found: Found::default(),
+            told: Told::default(),
         }
     }
 
@@ -129,7 +138,7 @@ impl<'a, 'n> Conversation<'a, 'n> {
         match item {
             Item::Message(message) => self.message(message, path, outputs),
             Item::Reasoning(reasoning) => {
-                let (thoughts, signature) = thinking::replayed(reasoning, path, self.notes);
+                let (thoughts, signature) = thinking::replayed(reasoning, path, &mut self.told.reasoning, self.notes);
                 if signature.is_some() {
                     self.place_signature();
                     self.signature = signature;
@@ -184,7 +193,9 @@ impl<'a, 'n> Conversation<'a, 'n> {
                 None => self.notes.losses.hint(path, "an image that was not made is left out"),
             },
             Item::WebSearchCall(_) | Item::FileSearchCall(_) | Item::ToolSearchCall(_) | Item::McpListTools(_) => {
-                self.notes.losses.hint(path, "what the other vendor's tools did is left out; the texts stay");
+                if !std::mem::replace(&mut self.told.tools, true) {
+                    self.notes.losses.hint(path, "what the other vendor's tools did is left out; the texts stay");
+                }
             }
             Item::McpCall(_)
             | Item::McpApprovalRequest(_)

@@ -100,11 +100,14 @@ fn level<'a>(effort: Effort) -> ThinkingLevel<'a> {
 pub(super) fn replayed<'a>(
     item: &'a ReasoningItem<'a>,
     path: &str,
+    is_told: &mut bool,
     notes: &mut Notes,
 ) -> (Vec<Part<'a>>, Option<Text<'a>>) {
     let sealed = item.encrypted_content.as_deref().and_then(unseal);
     let Some((Family::Gemini, signature)) = sealed else {
-        notes.losses.hint(path, "reasoning of another model is left out");
+        if !std::mem::replace(is_told, true) {
+            notes.losses.hint(path, "reasoning of another model is left out");
+        }
         return (Vec::new(), None);
     };
     let thought = |part: &'a ItemPart<'a>| match part {
