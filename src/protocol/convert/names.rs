@@ -71,6 +71,14 @@ pub enum ToolKind {
     Function,
     /// A tool that takes a free text, which the upstream sends as the one argument [`CUSTOM_INPUT`].
     Custom,
+    /// `tool_search` of Responses, where the client searches: its call is an item of its own.
+    ToolSearch,
+    /// `local_shell` of Responses: its call is an item of its own, with an `exec` action.
+    LocalShell,
+    /// `shell` of Responses, where the client runs the commands: its call is an item of its own.
+    Shell,
+    /// `apply_patch` of Responses: its call is an item of its own, with the change of one file.
+    ApplyPatch,
 }
 
 /// The argument that stands for the free text of a [`ToolKind::Custom`].
