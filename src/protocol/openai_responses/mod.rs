@@ -2,7 +2,10 @@
 
 pub mod echo;
 pub mod error;
+pub mod fault;
+pub mod fold;
 pub mod ids;
 pub mod stream_writer;
+pub mod unfold;
 pub mod usage;
 pub mod wire;

@@ -14,9 +14,9 @@ mod tests;
 use std::rc::Rc;
 
 use call::{Call, CallKind, Identity};
-pub(super) use events::Events;
+pub(super) use events::{Events, place};
 use item::PartedItem;
-use part::PartKind;
+pub(super) use part::{Part, PartKind};
 
 use super::wire::content::{Annotation, LogProb};
 use super::wire::item::Item;
