@@ -71,6 +71,8 @@ pub enum ToolKind {
     Function,
     /// A tool that takes a free text, which the upstream sends as the one argument [`CUSTOM_INPUT`].
     Custom,
+    /// A tool that OpenAI has defined and the client carries out, such as `apply_patch`; its name says which.
+    Local,
 }
 
 /// The argument that stands for the free text of a [`ToolKind::Custom`].

@@ -2,5 +2,6 @@
 
 pub mod echo;
 pub mod error;
+pub mod local_tools;
 pub mod usage;
 pub mod wire;
