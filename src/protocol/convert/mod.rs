@@ -8,6 +8,7 @@
 //! [`Losses`], or refused with a [`ConvertError`]. Nothing here does I/O: where a file has to be fetched first, the conversion says
 //! so and is repeated with what was [fetched](media::Media).
 
+pub mod custom_input;
 pub mod editor;
 pub mod effort;
 pub mod loss;
@@ -94,7 +95,7 @@ pub struct Reply {
     pub as_array: bool,
     /// The tools whose names or kinds were changed.
     pub tools: ToolNames,
-    /// What a Responses answer repeats of its request: members of an object without its braces, `"a":1,"b":2`, or nothing.
+    /// What a Responses answer repeats of its request, written by [`echo`](openai_responses::echo::echo): a JSON object, or nothing.
     pub echo: String,
 }
 

@@ -2,6 +2,8 @@
 
 pub mod echo;
 pub mod error;
+pub mod ids;
 pub mod local_tools;
+pub mod stream_writer;
 pub mod usage;
 pub mod wire;
