@@ -191,6 +191,8 @@ pub enum ConvertError {
     NeedsMedia(Vec<String>),
     /// An answer is not one of its dialect.
     Unreadable(String),
+    /// An answer says that the provider has failed, whatever its HTTP status.
+    Failed(StreamFault<'static>),
 }
 
 impl ConvertError {
@@ -215,6 +217,7 @@ impl fmt::Display for ConvertError {
                 write!(formatter, "{path}: {message}")
             }
             Self::NeedsMedia(urls) => write!(formatter, "files have to be fetched first: {}", urls.join(", ")),
+            Self::Failed(fault) => write!(formatter, "the provider failed ({}): {}", fault.code, fault.message),
             Self::Unreadable(what) => write!(formatter, "the provider's answer cannot be read: {what}"),
         }
     }

@@ -3,6 +3,7 @@
 
 pub mod capabilities;
 pub mod error;
+pub mod fault;
 pub mod frame;
 pub mod models;
 pub mod stream;

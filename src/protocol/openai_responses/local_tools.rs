@@ -12,6 +12,7 @@ use super::wire::context::ToolSearchCall;
 use super::wire::item::Item;
 use super::wire::local::{ApplyPatchCall, LocalShellCall, PatchOperation, ShellAction, ShellCall};
 use super::wire::tools::Tool;
+use crate::protocol::convert::names::ToolKind;
 use crate::protocol::wire::{Raw, Text};
 
 /// A tool that the client carries out.
@@ -43,6 +44,31 @@ impl LocalTool {
     /// The tool whose function is called `name`.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|tool| tool.name() == name)
+    }
+
+    /// What the tool is written down as beside its name.
+    pub fn kind(self) -> ToolKind {
+        match self {
+            Self::Shell => ToolKind::Shell,
+            Self::LocalShell => ToolKind::LocalShell,
+            Self::ApplyPatch => ToolKind::ApplyPatch,
+            Self::ToolSearch => ToolKind::ToolSearch,
+        }
+    }
+
+    /// The tool that is written down as `kind`.
+    pub fn from_kind(kind: ToolKind) -> Option<Self> {
+        Self::ALL.into_iter().find(|tool| tool.kind() == kind)
+    }
+
+    /// What the ids of its items begin with.
+    pub fn id_prefix(self) -> &'static str {
+        match self {
+            Self::Shell => "sh",
+            Self::LocalShell => "lsh",
+            Self::ApplyPatch => "apc",
+            Self::ToolSearch => "tsc",
+        }
     }
 
     /// Whether `tool` is one of these: a shell in a container and a search at the vendor are not.
@@ -218,6 +244,7 @@ mod tests {
             assert!(tool.item("i".into(), "c".into(), "{\"cut").is_none());
             assert!(Raw::parse(tool.parameters()).is_ok());
             assert_eq!(LocalTool::from_name(tool.name()), Some(tool));
+            assert_eq!(LocalTool::from_kind(tool.kind()), Some(tool));
         }
         assert!(LocalTool::ApplyPatch.item("i".into(), "c".into(), r#"{"type":"move"}"#).is_none());
     }

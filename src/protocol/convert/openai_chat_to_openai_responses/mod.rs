@@ -1,8 +1,12 @@
 //! From Chat Completions to Responses.
 
+mod calls;
 mod content;
+mod end;
 mod messages;
+mod notes;
 pub mod request;
 pub mod response;
 pub mod stream;
+mod thoughts;
 mod tools;

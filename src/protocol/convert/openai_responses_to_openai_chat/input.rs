@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
             other => {
                 if let Some(call) = local_tools::call(other) {
                     let name =
-                        notes.tools.upstream(Charset::OPENAI, None, call.tool.name(), ToolKind::Local).into_owned();
+                        notes.tools.upstream(Charset::OPENAI, None, call.tool.name(), call.tool.kind()).into_owned();
                     self.call(call.call_id, name.into(), call.arguments, path);
                 } else if let Some((call_id, text)) = local_tools::output(other) {
                     return self.result(call_id, path, text, Vec::new());

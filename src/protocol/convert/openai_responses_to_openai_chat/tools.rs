@@ -119,7 +119,7 @@ impl<'a> Tools<'a> {
             description = search.description.as_ref().map_or(description, Text::by_ref);
             parameters = search.parameters.as_ref().map(Raw::by_ref).or(parameters);
         }
-        let name = notes.tools.upstream(Charset::OPENAI, None, local.name(), ToolKind::Local).into_text();
+        let name = notes.tools.upstream(Charset::OPENAI, None, local.name(), local.kind()).into_text();
         self.declare(Tool::Function(FunctionTool {
             function: FunctionDefinition { name, description: Some(description), parameters, strict: None },
             cache_control: None,
