@@ -46,7 +46,7 @@ use media::Media;
 use names::ToolNames;
 
 /// Deepest nesting of JSON that is converted. No vendor's types come near it.
-const MAX_DEPTH: usize = 100;
+pub const MAX_DEPTH: usize = 100;
 
 /// What a conversion of a request has to know beside the request.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,9 @@
 //! From Responses to Chat Completions.
 
 mod content;
+mod end;
 mod input;
+mod notes;
 pub mod request;
 pub mod response;
 pub mod stream;
