@@ -1,7 +1,7 @@
 //! The calls of a stream, whose fragments vendors tell apart in different ways.
 
 use crate::protocol::convert::Reply;
-use crate::protocol::convert::names::made_up_call_id;
+use crate::protocol::convert::names::{made_up_call_id, openai_call_id};
 use crate::protocol::openai_chat::wire::stream::{CustomCallDelta, FunctionCallDelta, ToolCallDelta};
 use crate::protocol::openai_responses::stream_writer::StreamWriter;
 
@@ -47,12 +47,12 @@ impl Calls {
             // Without a name there is nothing to call.
             None if name.is_empty() => return,
             None => {
-                let made_up = id.is_empty().then(|| made_up_call_id(&reply.id, self.0.len()));
-                let call_id = made_up.as_deref().unwrap_or(id);
+                let call_id =
+                    if id.is_empty() { made_up_call_id(&reply.id, self.0.len()).into() } else { openai_call_id(id) };
                 let place = if is_custom {
-                    writer.custom_call(call_id, name, out)
+                    writer.custom_call(&call_id, name, out)
                 } else {
-                    writer.tool_call(call_id, name, out)
+                    writer.tool_call(&call_id, name, out)
                 };
                 self.0.push(Call { index: delta.index, id: id.to_owned(), place });
                 place

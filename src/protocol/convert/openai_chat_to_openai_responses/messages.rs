@@ -2,7 +2,7 @@
 
 use super::content;
 use super::tools::IntoText;
-use crate::protocol::convert::names::{Charset, ToolKind, made_up_call_id};
+use crate::protocol::convert::names::{Charset, ToolKind, made_up_call_id, openai_call_id};
 use crate::protocol::convert::pairing::Pairing;
 use crate::protocol::convert::seal::{Family, unseal};
 use crate::protocol::convert::{ConvertError, Losses, Notes};
@@ -43,6 +43,7 @@ pub(super) fn conversation<'a>(
         pairing: Pairing::default(),
         are_custom: Vec::new(),
         lost_reasoning: None,
+        lost_name: None,
     };
     let mut instructions = None;
     if all_in_input || is_marked || others.is_empty() {
@@ -57,6 +58,9 @@ pub(super) fn conversation<'a>(
     if let Some(path) = reader.lost_reasoning {
         notes.losses.hint(path, "reasoning that another provider made, left out");
     }
+    if let Some(path) = reader.lost_name {
+        notes.losses.add(path, "speakers have no names at the provider");
+    }
     if reader.items.is_empty() {
         return Err(ConvertError::invalid("messages", "there is nothing said in them; send at least one text"));
     }
@@ -70,6 +74,7 @@ struct Reader<'a> {
     /// Of the calls that are open, in their order: whether they are of custom tools.
     are_custom: Vec<bool>,
     lost_reasoning: Option<String>,
+    lost_name: Option<String>,
 }
 
 impl<'a> Reader<'a> {
@@ -89,7 +94,7 @@ impl<'a> Reader<'a> {
         if message.name.is_some()
             && matches!(message.role, Role::User | Role::Assistant | Role::System | Role::Developer)
         {
-            notes.losses.add(format!("{path}.name"), "speakers have no names at the provider");
+            self.lost_name.get_or_insert_with(|| format!("{path}.name"));
         }
         match &message.role {
             Role::System | Role::Developer => self.say(TargetRole::Developer, message, &path, &mut notes.losses),
@@ -193,7 +198,7 @@ impl<'a> Reader<'a> {
                 let name = &call.function.name;
                 self.open(&call.id, name, path, false);
                 self.push(Item::FunctionCall(FunctionCall {
-                    call_id: Charset::OPENAI.fit(&call.id).into_text(),
+                    call_id: openai_call_id(&call.id).into_text(),
                     name: notes.tools.upstream(Charset::OPENAI, None, name, ToolKind::Function).into_text(),
                     arguments: or_empty_object(&call.function.arguments),
                     ..FunctionCall::default()
@@ -203,7 +208,7 @@ impl<'a> Reader<'a> {
                 let name = &call.custom.name;
                 self.open(&call.id, name, path, true);
                 self.push(Item::CustomToolCall(CustomToolCall {
-                    call_id: Charset::OPENAI.fit(&call.id).into_text(),
+                    call_id: openai_call_id(&call.id).into_text(),
                     name: notes.tools.upstream(Charset::OPENAI, None, name, ToolKind::Custom).into_text(),
                     input: call.custom.input.by_ref(),
                     ..CustomToolCall::default()
@@ -224,7 +229,7 @@ impl<'a> Reader<'a> {
         };
         let (place, _) = self.pairing.result(id, format!("{path}.tool_call_id"))?;
         let is_custom = self.are_custom.get(place).copied().unwrap_or_default();
-        let output = output(Charset::OPENAI.fit(id).into_text(), message.content.as_ref(), &path, losses)?;
+        let output = output(openai_call_id(id).into_text(), message.content.as_ref(), &path, losses)?;
         self.push(if is_custom { Item::CustomToolCallOutput(output) } else { Item::FunctionCallOutput(output) });
         Ok(())
     }

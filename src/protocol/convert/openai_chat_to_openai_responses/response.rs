@@ -3,7 +3,7 @@
 use super::end::{End, usage};
 use super::notes;
 use super::thoughts::{self, Members, Thought};
-use crate::protocol::convert::names::{ToolKind, made_up_call_id};
+use crate::protocol::convert::names::{ToolKind, made_up_call_id, openai_call_id};
 use crate::protocol::convert::{ConvertError, Losses, Reply, StreamFault, custom_input};
 use crate::protocol::openai_chat::fault;
 use crate::protocol::openai_chat::wire::content::{Content, Part};
@@ -184,13 +184,18 @@ impl<'a> Output<'a> {
                     let id = if call.id.is_empty() {
                         made_up_call_id(&self.reply.id, index).into()
                     } else {
-                        call.id.by_ref()
+                        Text(openai_call_id(&call.id))
                     };
                     self.function_call(id, &call.function, is_last);
                 }
                 ToolCall::Custom(call) => {
                     let name = self.reply.tools.client_name(&call.custom.name).into();
-                    self.custom_call(call.id.by_ref(), name, &call.custom.name, call.custom.input.by_ref());
+                    self.custom_call(
+                        Text(openai_call_id(&call.id)),
+                        name,
+                        &call.custom.name,
+                        call.custom.input.by_ref(),
+                    );
                 }
                 ToolCall::Other(_) => {
                     losses

@@ -20,6 +20,8 @@ pub(super) struct Contents<'a> {
     pub(super) model: Capabilities,
     pub(super) media: &'a Media,
     pub(super) wanted: Vec<String>,
+    /// Whether it was told that marks for the cache are left out.
+    pub(super) marks_are_lost: bool,
 }
 
 /// A tool's output: a text, and what a text cannot hold.
@@ -148,7 +150,7 @@ impl<'a> Contents<'a> {
         }))
     }
 
-    fn image(&self, image: &'a InputImage<'a>, path: &str, losses: &mut Losses) -> Result<Part<'a>, ConvertError> {
+    fn image(&mut self, image: &'a InputImage<'a>, path: &str, losses: &mut Losses) -> Result<Part<'a>, ConvertError> {
         let Some(url) = &image.image_url else {
             return Err(ConvertError::unsupported(
                 path,
@@ -202,14 +204,16 @@ impl<'a> Contents<'a> {
     }
 
     fn breakpoint(
-        &self,
+        &mut self,
         breakpoint: Option<&'a SourceBreakpoint<'a>>,
         path: &str,
         losses: &mut Losses,
     ) -> Option<PromptCacheBreakpoint<'a>> {
         let breakpoint = breakpoint?;
         if !self.model.openai {
-            losses.hint(format!("{path}.prompt_cache_breakpoint"), "only OpenAI's models have it");
+            if !std::mem::replace(&mut self.marks_are_lost, true) {
+                losses.hint(format!("{path}.prompt_cache_breakpoint"), "only OpenAI's models have it");
+            }
             return None;
         }
         let ttl = breakpoint.ttl.as_ref().map(Text::by_ref);

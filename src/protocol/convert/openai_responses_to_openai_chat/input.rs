@@ -5,7 +5,7 @@ use serde_json::json;
 use super::content::Contents;
 use super::tools::{IntoText, Tools};
 use super::turns::{Turns, joined};
-use crate::protocol::convert::names::{CUSTOM_INPUT, Charset, ToolKind};
+use crate::protocol::convert::names::{CUSTOM_INPUT, Charset, ToolKind, openai_call_id};
 use crate::protocol::convert::seal::{Family, unseal};
 use crate::protocol::convert::{Context, ConvertError, Notes};
 use crate::protocol::openai_chat::capabilities::Capabilities;
@@ -44,10 +44,19 @@ pub(super) fn input<'a>(
 ) -> Result<Input<'a>, ConvertError> {
     let mut tools = Tools::new(context.model, model, context.server_tools);
     tools.add(request.tools.as_deref().unwrap_or_default(), None, "tools", notes)?;
-    let contents = Contents { model, media: context.media, wanted: Vec::new() };
+    let contents = Contents { model, media: context.media, wanted: Vec::new(), marks_are_lost: false };
     let turns = Turns::default();
-    let mut reader =
-        Reader { model, contents, turns, tools, signature: None, hosted: None, effort: None, format: None };
+    let mut reader = Reader {
+        model,
+        contents,
+        turns,
+        tools,
+        signature: None,
+        hosted: None,
+        lost_reasoning: None,
+        effort: None,
+        format: None,
+    };
     if let Some(instructions) = request.instructions.as_ref().filter(|instructions| !instructions.is_empty()) {
         let role = reader.role(&SourceRole::Developer, "instructions")?;
         let content = Some(Content::Text(instructions.by_ref()));
@@ -77,6 +86,8 @@ struct Reader<'a> {
     signature: Option<String>,
     /// The first item of a tool that ran at the vendor.
     hosted: Option<String>,
+    /// The first reasoning that the provider cannot take back.
+    lost_reasoning: Option<String>,
     effort: Option<&'a Effort<'a>>,
     format: Option<&'a TextFormat<'a>>,
 }
@@ -97,7 +108,7 @@ impl<'a> Reader<'a> {
 
     fn typed(&mut self, item: &'a Item<'a>, path: String, notes: &mut Notes) -> Result<(), ConvertError> {
         match item {
-            Item::Reasoning(reasoning) => self.reasoning(reasoning, path, notes),
+            Item::Reasoning(reasoning) => self.reasoning(reasoning, path),
             Item::FunctionCall(call) => self.function_call(call, path, notes),
             Item::CustomToolCall(call) => self.custom_call(call, path, notes),
             Item::FunctionCallOutput(output) | Item::CustomToolCallOutput(output) => {
@@ -159,12 +170,12 @@ impl<'a> Reader<'a> {
     }
 
     /// OpenAI takes no reasoning back in Chat Completions. Others show theirs as text, and want it back.
-    fn reasoning(&mut self, item: &'a ReasoningItem<'a>, path: String, notes: &mut Notes) {
+    fn reasoning(&mut self, item: &'a ReasoningItem<'a>, path: String) {
         let text = text_of(item);
         let sealed = item.encrypted_content.as_deref().and_then(unseal);
         if self.model.openai {
             if text.is_some() || item.encrypted_content.is_some() {
-                notes.losses.hint(path, "the provider takes no earlier reasoning back");
+                self.lost_reasoning.get_or_insert(path);
             }
             return;
         }
@@ -182,7 +193,7 @@ impl<'a> Reader<'a> {
             Some((Family::Gemini, signature)) => self.signature = Some(signature.into_owned()),
             Some((Family::OpenAi, _)) | None => {
                 if item.encrypted_content.is_some() && text.is_none() {
-                    notes.losses.hint(path, "reasoning that only the provider that sealed it can read, left out");
+                    self.lost_reasoning.get_or_insert(path);
                 }
             }
         }
@@ -207,7 +218,7 @@ impl<'a> Reader<'a> {
             return self.call(&call.call_id, name, arguments, path);
         }
         let custom = CustomCall { name: name.by_ref().into_owned().into(), input: call.input.by_ref() };
-        let id = Charset::OPENAI.fit(&call.call_id).into_text();
+        let id = openai_call_id(&call.call_id).into_text();
         self.turns.call(&call.call_id, &name, path, ToolCall::Custom(CustomToolCall { id, custom }));
     }
 
@@ -217,7 +228,7 @@ impl<'a> Reader<'a> {
             .take()
             .and_then(|signature| Raw::of(&json!({"google": {"thought_signature": signature}})).ok());
         let call = ToolCall::Function(FunctionToolCall {
-            id: Charset::OPENAI.fit(id).into_text(),
+            id: openai_call_id(id).into_text(),
             function: FunctionCall { name: name.by_ref().into_owned().into(), arguments },
             extra_content,
             cache_control: None,
@@ -278,6 +289,9 @@ impl<'a> Reader<'a> {
         if let Some(path) = self.hosted {
             notes.losses.add(path, "items of tools that ran at another provider, left out");
         }
+        if let Some(path) = self.lost_reasoning {
+            notes.losses.hint(path, "earlier reasoning that the provider cannot take back, left out");
+        }
         let messages = self.turns.finish()?;
         if messages.is_empty() {
             return Err(ConvertError::invalid("input", "there is no message in it; send at least one"));
@@ -289,7 +303,7 @@ impl<'a> Reader<'a> {
 fn result<'a>(call_id: &'a str, text: Text<'a>) -> Message<'a> {
     Message {
         role: Role::Tool,
-        tool_call_id: Some(Charset::OPENAI.fit(call_id).into_text()),
+        tool_call_id: Some(openai_call_id(call_id).into_text()),
         content: Some(Content::Text(text)),
         ..Message::default()
     }

@@ -71,7 +71,8 @@ impl Stream {
             Event::Created(event) | Event::Queued(event) | Event::InProgress(event) => {
                 self.writer.start(event.response.model.as_deref(), out);
             }
-            Event::OutputTextDelta(delta) => self.text(delta, out),
+            // Of a spoken answer only the words are told.
+            Event::OutputTextDelta(delta) | Event::AudioTranscriptDelta(delta) => self.text(delta, out),
             Event::RefusalDelta(delta) => {
                 if self.refusal.begins_anew(delta) {
                     self.writer.refusal(CHOICE, PARAGRAPH, out);
