@@ -8,5 +8,7 @@ mod notes;
 pub mod request;
 pub mod response;
 pub mod stream;
+#[cfg(test)]
+mod tests;
 mod thoughts;
 mod tools;

@@ -24,7 +24,7 @@ pub fn convert<'a>(
 ) -> Result<TargetResponse<'a>, ConvertError> {
     let Some(choice) = response.choices.first() else {
         return Err(match &response.error {
-            Some(error) => ConvertError::Failed(fault::read(error)),
+            Some(error) => ConvertError::Failed(fault::of_member(error)),
             None => ConvertError::Unreadable("it has no choices".to_owned()),
         });
     };
@@ -33,7 +33,7 @@ pub fn convert<'a>(
     }
     let end = choice.finish_reason.as_ref().map_or(End::Whole, End::of);
     if end == End::Broken {
-        let error = response.error.as_ref().map(fault::read);
+        let error = response.error.as_ref().map(fault::of_member);
         return Err(ConvertError::Failed(error.unwrap_or_else(StreamFault::cut_off)));
     }
     let mut target = echo::response(reply);

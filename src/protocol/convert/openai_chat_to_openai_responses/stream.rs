@@ -20,17 +20,19 @@ pub struct Stream {
     calls: Calls,
     /// How the answer ended; its usage may still come.
     end: Option<End>,
+    /// Whether the source has said so.
+    is_done: bool,
 }
 
 impl Stream {
     /// A stream that answers what left `reply` behind.
     pub fn new(reply: Rc<Reply>) -> Self {
-        Self { writer: StreamWriter::new(reply.clone()), reply, calls: Calls::default(), end: None }
+        Self { writer: StreamWriter::new(reply.clone()), reply, calls: Calls::default(), end: None, is_done: false }
     }
 
     fn chunk(&mut self, chunk: &Chunk<'_>, out: &mut Vec<u8>) {
         if let Some(error) = &chunk.error {
-            return self.writer.fault(&fault::read(error), out);
+            return self.writer.fault(&fault::of_member(error), out);
         }
         if let Some(usage) = chunk.usage.as_ref().and_then(usage) {
             self.writer.usage(usage);
@@ -43,7 +45,7 @@ impl Stream {
     }
 
     fn choice(&mut self, choice: &ChunkChoice<'_>, out: &mut Vec<u8>) {
-        let Self { reply, writer, calls, end } = self;
+        let Self { reply, writer, calls, end, .. } = self;
         let delta = &choice.delta;
         think(delta, writer, out);
         say(delta, choice.logprobs.as_ref(), writer, out);
@@ -115,8 +117,9 @@ impl StreamConverter for Stream {
         if self.writer.is_over() {
             return;
         }
-        if data == DONE {
-            return self.end(self.end.unwrap_or(End::Whole), out);
+        if data.trim() == DONE {
+            self.is_done = true;
+            return self.finish(out);
         }
         match read::<Chunk<'_>>(data) {
             Ok(chunk) => self.chunk(&chunk, out),
@@ -131,6 +134,8 @@ impl StreamConverter for Stream {
     fn finish(&mut self, out: &mut Vec<u8>) {
         match self.end {
             Some(end) => self.end(end, out),
+            // Some servers give no reason, but say that they are done.
+            None if self.is_done && self.writer.has_started() => self.end(End::Whole, out),
             None => self.writer.fault(&StreamFault::cut_off(), out),
         }
     }

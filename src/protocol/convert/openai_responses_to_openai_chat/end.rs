@@ -1,9 +1,10 @@
 //! How an answer ended, and what it took.
 
 use crate::protocol::convert::StreamFault;
-use crate::protocol::openai_chat::fault;
+use crate::protocol::openai_chat::fault::{Parts, fault};
 use crate::protocol::openai_chat::wire::response::FinishReason;
 use crate::protocol::openai_chat::wire::usage::{CompletionTokensDetails, CompletionUsage, PromptTokensDetails};
+use crate::protocol::openai_responses::fault::of_response;
 use crate::protocol::openai_responses::wire::response::{IncompleteReason, Response, Status, Usage};
 
 /// Why an answer ended. One that has calls is whole, too; the caller says so.
@@ -20,31 +21,18 @@ pub(super) fn finish_reason(response: &Response<'_>) -> FinishReason<'static> {
 
 /// The error of an answer that is none; `None` for others.
 pub(super) fn failure(response: &Response<'_>) -> Option<StreamFault<'static>> {
-    match &response.status {
-        Some(Status::Failed) => {}
+    let (code, message) = match &response.status {
+        Some(Status::Failed) => return Some(of_response(response)),
         Some(Status::Cancelled) => {
-            return Some(fault::fault(
-                Some("response_cancelled"),
-                None,
-                Some("the answer was cancelled at the provider; repeat the request"),
-                None,
-            ));
+            ("response_cancelled", "the answer was cancelled at the provider; repeat the request")
         }
-        Some(Status::Queued | Status::InProgress) => {
-            return Some(fault::fault(
-                Some("response_not_ready"),
-                None,
-                Some(
-                    "the provider works on the answer in the background, which cannot be waited for; repeat the request",
-                ),
-                None,
-            ));
-        }
-        _ if response.error.is_none() => return None,
-        _ => {}
-    }
-    let error = response.error.clone().unwrap_or_default();
-    Some(fault::fault(error.code.as_deref(), error.r#type.as_deref(), Some(&error.message), None))
+        Some(Status::Queued | Status::InProgress) => (
+            "response_not_ready",
+            "the provider works on the answer in the background, which cannot be waited for; repeat the request",
+        ),
+        _ => return response.error.is_some().then(|| of_response(response)),
+    };
+    Some(fault(&Parts { code: Some(code), message: Some(message), ..Parts::default() }))
 }
 
 /// The usage; the totals include their details in both dialects.

@@ -7,5 +7,7 @@ mod notes;
 pub mod request;
 pub mod response;
 pub mod stream;
+#[cfg(test)]
+mod tests;
 mod tools;
 mod turns;

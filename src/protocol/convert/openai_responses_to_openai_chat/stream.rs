@@ -7,12 +7,12 @@ use super::notes;
 use super::response::{PARAGRAPH, characters, encrypted};
 use crate::protocol::convert::{MAX_DEPTH, Reply, StreamConverter, StreamFault};
 use crate::protocol::json;
-use crate::protocol::openai_chat::fault;
 use crate::protocol::openai_chat::stream_writer::StreamWriter;
 use crate::protocol::openai_chat::wire::response::Logprobs;
 use crate::protocol::openai_chat::wire::stream::{DONE, Delta};
+use crate::protocol::openai_responses::fault;
 use crate::protocol::openai_responses::wire::content::Part as ContentPart;
-use crate::protocol::openai_responses::wire::event::{DeltaEvent, ErrorEvent};
+use crate::protocol::openai_responses::wire::event::DeltaEvent;
 use crate::protocol::openai_responses::wire::item::{Item, Message};
 use crate::protocol::openai_responses::wire::response::Response;
 use crate::protocol::openai_responses::wire::stream::Event;
@@ -98,11 +98,9 @@ impl Stream {
             Event::OutputItemDone(event) => self.done(&event.item, event.output_index, out),
             Event::Completed(event) | Event::Incomplete(event) => self.end(&event.response, out),
             Event::Failed(event) => {
-                let fault = failure(&event.response);
-                let fault = fault.unwrap_or_else(|| fault::fault(None, None, None, None));
-                self.writer.fault(&fault, out);
+                self.writer.fault(&fault::of_response(&event.response), out);
             }
-            Event::Error(error) => self.writer.fault(&error_of(error), out),
+            Event::Error(error) => self.writer.fault(&fault::of_event(error), out),
             // Events that repeat, and those of tools that run at the vendor.
             _ => {}
         }
@@ -239,20 +237,10 @@ fn find<'c>(calls: &'c mut [Call], item_id: Option<&str>, output_index: Option<u
     calls.get_mut(position)
 }
 
-/// An error's members are flat or nested.
-fn error_of(error: &ErrorEvent<'_>) -> StreamFault<'static> {
-    let nested = error.error.as_ref();
-    let code = error.code.as_ref().or_else(|| nested?.code.as_ref());
-    let message = error.message.as_ref().or_else(|| nested?.message.as_ref());
-    let kind = nested.and_then(|error| error.r#type.as_ref());
-    let status = error.status.and_then(|status| u16::try_from(status).ok());
-    fault::fault(code.map(|code| &**code), kind.map(|kind| &**kind), message.map(|message| &**message), status)
-}
-
 impl StreamConverter for Stream {
     fn event(&mut self, data: &str, out: &mut Vec<u8>) {
         // Some servers add a mark that OpenAI has in Chat Completions only.
-        if self.writer.is_over() || data == DONE {
+        if self.writer.is_over() || data.trim() == DONE {
             return;
         }
         if json::is_deeper_than(data, MAX_DEPTH) {
