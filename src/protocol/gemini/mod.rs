@@ -4,6 +4,7 @@ pub mod capabilities;
 pub mod error;
 pub mod models;
 pub mod path;
+pub mod stream_writer;
 pub mod turns;
 pub mod usage;
 pub mod wire;

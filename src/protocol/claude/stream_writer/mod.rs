@@ -265,7 +265,7 @@ impl StreamWriter {
         out.extend_from_slice(b"event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":");
         out.extend_from_slice(&ending.unwrap_or_else(end_turn));
         out.extend_from_slice(b",\"usage\":");
-        json::append(out, &self.usage.of_delta());
+        json::append_line(out, &self.usage.of_delta());
         out.extend_from_slice(b"}\n\n");
         self.end(out);
     }
@@ -421,6 +421,6 @@ fn event(event: &StreamEvent<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(b"event: ");
     out.extend_from_slice(event.name().unwrap_or_default().as_bytes());
     out.extend_from_slice(b"\ndata: ");
-    json::append(out, event);
+    json::append_line(out, event);
     out.extend_from_slice(b"\n\n");
 }
