@@ -5,9 +5,12 @@ pub mod response;
 pub mod stream;
 
 mod built_in_tools;
+mod ending;
+mod grounding;
 mod kept;
 mod media;
 mod messages;
 mod results;
+mod server_tools;
 mod thinking;
 mod tools;

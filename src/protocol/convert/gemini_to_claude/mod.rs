@@ -4,10 +4,13 @@ pub mod request;
 pub mod response;
 pub mod stream;
 
+mod citations;
 mod computer_use;
+mod ending;
 mod generation;
 mod media;
 mod messages;
+mod pieces;
 mod results;
 mod thinking;
 mod tools;
