@@ -2,6 +2,7 @@
 
 pub mod capabilities;
 pub mod error;
+pub mod json_schema;
 pub mod models;
 pub mod path;
 pub mod stream_writer;
