@@ -4,6 +4,7 @@ use crate::protocol::claude::wire::document::BasicBlock;
 use crate::protocol::claude::wire::request::{MessagesRequest, OutputFormat};
 use crate::protocol::convert::{Context, ConvertError, Notes};
 use crate::protocol::gemini::capabilities::{self, Capabilities};
+use crate::protocol::gemini::json_schema;
 use crate::protocol::gemini::wire::content::{Content, Part};
 use crate::protocol::gemini::wire::proto::{Count, Number};
 use crate::protocol::gemini::wire::request::{GenerateContentRequest as Target, GenerationConfig, ServiceTier};
@@ -199,7 +200,8 @@ fn answer_format<'a>(
         return Ok(Some(Part { text: Some(told.into()), ..Part::default() }));
     }
     config.response_mime_type = Some("application/json".into());
-    config.response_schema = Some(Box::new(tools::schema(format.schema.get(), &format!("{path}.schema"), notes)?));
+    config.response_schema =
+        Some(Box::new(json_schema::response_subset(&format.schema, &format!("{path}.schema"), &mut notes.losses)?));
     Ok(None)
 }
 

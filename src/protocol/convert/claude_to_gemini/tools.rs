@@ -10,13 +10,13 @@ use crate::protocol::claude::wire::tools::{CustomTool, McpServer, Tool, ToolChoi
 use crate::protocol::convert::names::{Charset, ToolKind};
 use crate::protocol::convert::{Context, ConvertError, Notes, ServerTools};
 use crate::protocol::gemini::capabilities::Capabilities;
+use crate::protocol::gemini::json_schema;
 use crate::protocol::gemini::wire::proto::Members;
-use crate::protocol::gemini::wire::schema::Schema;
 use crate::protocol::gemini::wire::tools::{
     CodeExecution, FunctionCallingConfig, FunctionCallingMode, FunctionDeclaration, GoogleSearch,
     McpServer as TargetMcpServer, StreamableHttpTransport, Tool as TargetTool, ToolConfig, UrlContext,
 };
-use crate::protocol::wire::{Text, TextOr};
+use crate::protocol::wire::{Raw, Text, TextOr};
 
 use super::built_in_tools::{self, Function};
 use super::messages::cache_mark;
@@ -65,11 +65,6 @@ pub(super) fn tools<'a>(
         tools: functions.into_iter().chain(vendors).collect(),
         config: (config != ToolConfig::default()).then_some(config),
     })
-}
-
-/// A JSON Schema in Gemini's subset of it.
-pub(super) fn schema<'a>(schema: &'a str, _path: &str, _notes: &mut Notes) -> Result<Schema<'a>, ConvertError> {
-    Ok(serde_json::from_str(schema).unwrap_or_default())
 }
 
 /// What system messages have changed about the tools.
@@ -175,18 +170,14 @@ impl<'a> Reader<'a, '_> {
             losses.add_once(format_args!("{path}.allowed_callers"), "the model calls the tool itself");
         }
         cache_mark(&tool.cache_control, path, self.notes);
-        let schema = match tool.input_schema.0 {
-            Cow::Borrowed(schema) => schema.get(),
-            // What was read from a request is borrowed.
-            Cow::Owned(_) => "{}",
-        };
         let name = match tool.name.0 {
             Cow::Borrowed(name) => self.notes.tools.upstream(Charset::GEMINI, None, name, ToolKind::Function),
             Cow::Owned(name) => {
                 self.notes.tools.upstream(Charset::GEMINI, None, &name, ToolKind::Function).into_owned().into()
             }
         };
-        let parameters = parameters(schema, &format!("{path}.input_schema"), self.notes)?;
+        let path = format!("{path}.input_schema");
+        let parameters = json_schema::subset(&tool.input_schema, &path, &mut self.notes.losses)?.map(Box::new);
         self.functions.push(FunctionDeclaration {
             name: Some(Text(name)),
             description: tool.description,
@@ -200,11 +191,13 @@ impl<'a> Reader<'a, '_> {
     fn built_in(&mut self, path: &str, name: &'a str, function: Function) -> Result<(), ConvertError> {
         self.notes.losses.hint_once(path, "the tool is described to the model, which does not know it by itself");
         let Function { description, schema } = function;
-        let parameters = todo_schema(schema);
+        let fault = |error: serde_json::Error| ConvertError::unsupported(path, error.to_string());
+        let schema = Raw::of(&schema).map_err(fault)?;
+        let parameters = json_schema::subset(&schema, path, &mut self.notes.losses)?.map(Box::new);
         self.functions.push(FunctionDeclaration {
             name: Some(name.into()),
             description: Some(description.into()),
-            parameters: Some(Box::new(parameters)),
+            parameters,
             ..FunctionDeclaration::default()
         });
         Ok(())
@@ -275,16 +268,6 @@ impl<'a> Reader<'a, '_> {
             }
         }
     }
-}
-
-fn todo_schema<'a>(value: serde_json::Value) -> Schema<'a> {
-    let _ = value;
-    Schema::default()
-}
-
-/// The parameters of a function; none where it takes nothing.
-fn parameters<'a>(schema: &'a str, _path: &str, _notes: &mut Notes) -> Result<Option<Box<Schema<'a>>>, ConvertError> {
-    Ok(serde_json::from_str(schema).ok())
 }
 
 fn choice<'a>(

@@ -3,10 +3,11 @@
 use crate::protocol::claude::capabilities::Capabilities;
 use crate::protocol::claude::wire::request::{JsonSchemaFormat, OutputFormat};
 use crate::protocol::convert::{ConvertError, Notes};
+use crate::protocol::gemini::json_schema;
 use crate::protocol::gemini::wire::request::{GenerationConfig, Modality};
 use crate::protocol::wire::Text;
 
-use super::tools;
+use super::answer_schema::answer_schema;
 
 /// B82: the limit of the answer; without one as much as the model can write.
 pub(super) fn max_tokens(
@@ -125,11 +126,11 @@ fn json_answer<'a>(
     system: &mut Vec<Text<'a>>,
     notes: &mut Notes,
 ) -> Result<Option<OutputFormat<'a>>, ConvertError> {
-    let schema = match (&config.response_schema, &config.response_json_schema) {
-        (_, Some(schema)) => Some(tools::closed(schema, "generationConfig.responseJsonSchema")?),
-        (Some(schema), None) => {
-            let schema = tools::json_schema(schema, "generationConfig.responseSchema")?;
-            Some(tools::closed(&schema, "generationConfig.responseSchema")?)
+    let losses = &mut notes.losses;
+    let schema = match (&config.response_json_schema, &config.response_schema) {
+        (Some(schema), _) => Some(answer_schema(schema, "generationConfig.responseJsonSchema", losses)?),
+        (None, Some(schema)) => {
+            Some(answer_schema(&json_schema::standard(schema), "generationConfig.responseSchema", losses)?)
         }
         (None, None) => None,
     };

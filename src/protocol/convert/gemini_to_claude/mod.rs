@@ -4,6 +4,7 @@ pub mod request;
 pub mod response;
 pub mod stream;
 
+mod answer_schema;
 mod citations;
 mod computer_use;
 mod ending;

@@ -11,8 +11,8 @@ use crate::protocol::claude::wire::tools::{
 };
 use crate::protocol::convert::names::{Charset, ToolKind};
 use crate::protocol::convert::{Context, ConvertError, Notes, ServerTools};
+use crate::protocol::gemini::json_schema;
 use crate::protocol::gemini::wire::request::GenerateContentRequest;
-use crate::protocol::gemini::wire::schema::Schema;
 use crate::protocol::gemini::wire::tools::{
     ComputerUse, FunctionCallingConfig, FunctionCallingMode, FunctionDeclaration, Tool as SourceTool,
 };
@@ -118,8 +118,8 @@ impl<'a> Reader<'a, '_> {
             self.notes.losses.hint_once(format_args!("{path}.response"), "what a function gives is not declared");
         }
         let input_schema = match (&function.parameters_json_schema, &function.parameters) {
-            (Some(schema), _) => of_object(schema, &format!("{path}.parametersJsonSchema"))?,
-            (None, Some(schema)) => json_schema(schema, &format!("{path}.parameters"))?,
+            (Some(schema), _) => of_object(schema.by_ref(), &format!("{path}.parametersJsonSchema"))?,
+            (None, Some(schema)) => of_object(json_schema::standard(schema), &format!("{path}.parameters"))?,
             (None, None) => raw(&json!({"type": "object", "properties": {}})),
         };
         let name = self.notes.tools.upstream(Charset::CLAUDE, None, name, ToolKind::Function);
@@ -228,20 +228,15 @@ fn choice<'a>(
     })
 }
 
-/// A schema of Gemini as JSON Schema.
-pub(super) fn json_schema<'a>(schema: &Schema<'_>, path: &str) -> Result<Raw<'a>, ConvertError> {
-    Raw::of(schema).map_err(|error| ConvertError::invalid(path, error.to_string()))
-}
-
 /// The JSON Schema of arguments, which Claude wants to be of an object.
-fn of_object<'a>(schema: &'a Raw<'a>, path: &str) -> Result<Raw<'a>, ConvertError> {
+fn of_object<'a>(schema: Raw<'a>, path: &str) -> Result<Raw<'a>, ConvertError> {
     #[derive(Deserialize)]
     struct Head<'a> {
         #[serde(borrow, rename = "type")]
         kind: Option<Cow<'a, str>>,
     }
     if schema.read::<Head<'_>>().is_ok_and(|head| head.kind.as_deref() == Some("object")) {
-        return Ok(schema.by_ref());
+        return Ok(schema);
     }
     match schema.read::<Value>() {
         Ok(Value::Object(mut members)) => {
@@ -249,32 +244,6 @@ fn of_object<'a>(schema: &'a Raw<'a>, path: &str) -> Result<Raw<'a>, ConvertErro
             Ok(raw(&Value::Object(members)))
         }
         _ => Err(ConvertError::invalid(path, "has to be an object")),
-    }
-}
-
-/// The schema with all its objects closed, as Claude demands of the form of an answer.
-pub(super) fn closed<'a>(schema: &Raw<'_>, path: &str) -> Result<Raw<'a>, ConvertError> {
-    let mut value: Value = schema.read().map_err(|error| ConvertError::invalid(path, error.to_string()))?;
-    close(&mut value);
-    Ok(raw(&value))
-}
-
-fn close(schema: &mut Value) {
-    let Value::Object(members) = schema else { return };
-    let is_object = members.get("type").is_some_and(|kind| match kind {
-        Value::Array(kinds) => kinds.iter().any(|kind| kind == "object"),
-        kind => kind == "object",
-    });
-    if is_object || members.contains_key("properties") {
-        members.insert("additionalProperties".to_owned(), false.into());
-    }
-    for (name, member) in members {
-        match (name.as_str(), member) {
-            ("properties" | "$defs" | "definitions", Value::Object(schemas)) => schemas.values_mut().for_each(close),
-            ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(schemas)) => schemas.iter_mut().for_each(close),
-            ("items" | "not", schema) => close(schema),
-            _ => {}
-        }
     }
 }
 
