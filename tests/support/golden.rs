@@ -34,6 +34,13 @@ pub(crate) fn check_streams(folder: &str, at_least: usize, again: Again<'_>) {
     }
 }
 
+/// Hands the name and the bytes of every stream of `tests/golden/FOLDER` to `sink`.
+pub(crate) fn each_stream(folder: &str, sink: &mut dyn FnMut(&str, &[u8])) {
+    for path in files(folder, "sse") {
+        sink(path.file_stem().unwrap().to_str().unwrap(), &fs::read(&path).unwrap());
+    }
+}
+
 #[track_caller]
 fn check(path: &Path, text: &str, again: Again<'_>) {
     let written = again(text).unwrap_or_else(|error| panic!("{path:?}: {error} in {text}"));

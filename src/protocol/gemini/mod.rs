@@ -2,10 +2,12 @@
 
 pub mod capabilities;
 pub mod error;
+pub mod fold;
 pub mod json_schema;
 pub mod models;
 pub mod path;
 pub mod stream_writer;
 pub mod turns;
+pub mod unfold;
 pub mod usage;
 pub mod wire;
