@@ -9,7 +9,7 @@ use crate::protocol::claude::wire::content::{
     ToolResultBlock, ToolUseBlock,
 };
 use crate::protocol::claude::wire::request::{InputMessage, MessagesRequest, Role};
-use crate::protocol::claude::wire::server_tools::{CodeExecutionContent, ServerToolResult};
+use crate::protocol::claude::wire::server_tools::{CodeExecutionContent, ServerToolResult, WebSearchContent};
 use crate::protocol::convert::names::{Charset, ToolKind};
 use crate::protocol::convert::pairing::Pairing;
 use crate::protocol::convert::seal::{self, Family};
@@ -51,6 +51,7 @@ pub(super) fn messages<'a>(
         pairing: Pairing::default(),
         answer: UserTurn::default(),
         signature: None,
+        code_that_ran: Vec::new(),
         system: Vec::new(),
         has_begun: false,
     };
@@ -68,9 +69,9 @@ pub(super) fn messages<'a>(
     Ok(Messages { system: reader.system, contents: reader.turns.finish() })
 }
 
-/// A text as a part, unless it is empty: no part may be.
+/// B47: a text as a part, unless it is blank: no part may be empty.
 pub(super) fn text_part<'a>(text: &'a Text<'a>) -> Option<Part<'a>> {
-    (!text.is_empty()).then(|| Part { text: Some(text.by_ref()), ..Part::default() })
+    (!text.trim().is_empty()).then(|| Part { text: Some(text.by_ref()), ..Part::default() })
 }
 
 /// Notes a mark for Claude's cache. Gemini caches by itself.
@@ -97,6 +98,8 @@ struct Reader<'a, 'n> {
     answer: UserTurn<'a>,
     /// The signature for the next part of the model.
     signature: Option<Text<'a>>,
+    /// The ids of code whose result stands in the same message.
+    code_that_ran: Vec<&'a str>,
     system: Vec<Part<'a>>,
     has_begun: bool,
 }
@@ -263,6 +266,7 @@ impl<'a> Reader<'a, '_> {
             None => {}
             Some(TextOr::Text(text)) => self.model_parts(text_part(text)),
             Some(TextOr::Structured(blocks)) => {
+                self.code_that_ran = blocks.iter().filter_map(code_of_result).collect();
                 for (index, block) in blocks.iter().enumerate() {
                     self.assistant_block(&format!("{path}.content[{index}]"), block)?;
                 }
@@ -297,6 +301,9 @@ impl<'a> Reader<'a, '_> {
                 self.model_parts(parts);
             }
             ContentBlock::Compaction(block) => self.compaction(path, block)?,
+            ContentBlock::WebSearchToolResult(block) if is_own_search(&block.content) => {
+                self.notes.losses.hint_once(path, "Gemini is not shown its own former searches");
+            }
             ContentBlock::Fallback(_) | ContentBlock::McpToolListing(_) => {
                 self.notes.losses.hint_once(path, "says nothing to the model");
             }
@@ -375,7 +382,7 @@ impl<'a> Reader<'a, '_> {
         Ok(())
     }
 
-    /// Code that Gemini ran is Gemini's again; other calls of the vendor are not.
+    /// Code that ran is code of Gemini's; other calls of the vendor are not, nor is code that waits for something.
     fn server_tool_use(&mut self, path: &str, block: &'a ToolUseBlock<'a>) {
         #[derive(Deserialize)]
         struct Input<'a> {
@@ -383,11 +390,13 @@ impl<'a> Reader<'a, '_> {
             code: Text<'a>,
         }
         match block.input.read::<Input<'a>>() {
-            Ok(Input { code }) if block.name == "code_execution" => {
+            Ok(Input { code }) if block.name == "code_execution" && self.code_that_ran.contains(&&*block.id) => {
                 let code =
                     ExecutableCode { id: self.code_id(&block.id), language: Some("PYTHON".into()), code: Some(code) };
                 self.model_parts([Part { executable_code: Some(Box::new(code)), ..Part::default() }]);
             }
+            // What is lost is noted where its result stands.
+            _ if block.name == "web_search" => {}
             _ => self.vendors_call(path),
         }
     }
@@ -414,6 +423,23 @@ impl<'a> Reader<'a, '_> {
     /// Newer models tie code and result with an id.
     fn code_id(&self, id: &'a Text<'a>) -> Option<Text<'a>> {
         self.model.third_generation.then(|| id.by_ref())
+    }
+}
+
+/// Whether Gemini made the search, which was sealed as such.
+fn is_own_search(content: &WebSearchContent<'_>) -> bool {
+    let is_own = |content: &str| matches!(seal::unseal(content), Some((Family::Gemini, _)));
+    match content {
+        WebSearchContent::Results(pages) => pages.iter().all(|page| is_own(&page.encrypted_content)),
+        WebSearchContent::Error(_) => false,
+    }
+}
+
+/// The id of the code that a block has the result of.
+fn code_of_result<'a>(block: &'a ContentBlock<'a>) -> Option<&'a str> {
+    match block {
+        ContentBlock::CodeExecutionToolResult(block) => Some(&block.tool_use_id),
+        _ => None,
     }
 }
 

@@ -180,7 +180,7 @@ impl<'a> Reader<'a, '_> {
         let parameters = json_schema::subset(&tool.input_schema, &path, &mut self.notes.losses)?.map(Box::new);
         self.functions.push(FunctionDeclaration {
             name: Some(Text(name)),
-            description: tool.description,
+            description: tool.description.filter(|description| !description.is_empty()),
             parameters,
             ..FunctionDeclaration::default()
         });

@@ -1,13 +1,14 @@
 //! Where an answer comes from: grounding of Gemini as searches, pages and citations of Claude.
 
+use serde::Deserialize;
 use serde_json::json;
 
-use crate::protocol::claude::wire::citation::{Citation, WebSearchResultLocation};
+use crate::protocol::claude::wire::citation::{Citation, SearchResultLocation, WebSearchResultLocation};
 use crate::protocol::claude::wire::content::{ContentBlock, TextBlock, ToolUseBlock};
 use crate::protocol::claude::wire::server_tools::{ServerToolResult, WebSearchContent, WebSearchResult};
 use crate::protocol::convert::Reply;
 use crate::protocol::convert::seal::{self, Family};
-use crate::protocol::gemini::wire::grounding::{CitationMetadata, GroundingMetadata, GroundingSupport};
+use crate::protocol::gemini::wire::grounding::{CitationMetadata, GroundingChunk, GroundingMetadata, GroundingSupport};
 use crate::protocol::wire::{Raw, Text};
 
 use super::pieces::Pieces;
@@ -46,11 +47,7 @@ fn supported(grounding: &GroundingMetadata<'_>, support: &GroundingSupport<'_>) 
     let place = |count: u64| usize::try_from(count).ok();
     let chunks = support.grounding_chunk_indices.iter().filter_map(|index| {
         let chunk = grounding.grounding_chunks.get(place(index.0)?)?;
-        match (&chunk.web, &chunk.retrieved_context) {
-            (Some(page), _) => Some(citation(page.uri.as_deref()?, page.title.as_deref())),
-            (None, Some(context)) => Some(citation(context.uri.as_deref()?, context.title.as_deref())),
-            (None, None) => None,
-        }
+        found(chunk, index.0)
     });
     let citations: Vec<_> = chunks.collect();
     (!citations.is_empty()).then_some(Cited {
@@ -59,6 +56,32 @@ fn supported(grounding: &GroundingMetadata<'_>, support: &GroundingSupport<'_>) 
         end: segment.end_index.and_then(|index| place(index.0))?,
         citations,
     })
+}
+
+fn found(chunk: &GroundingChunk<'_>, index: u64) -> Option<Citation<'static>> {
+    #[derive(Deserialize)]
+    struct Place<'a> {
+        #[serde(borrow)]
+        uri: Text<'a>,
+        #[serde(borrow)]
+        title: Option<Text<'a>>,
+    }
+    if let Some(page) = &chunk.web {
+        return Some(citation(page.uri.as_deref()?, page.title.as_deref()));
+    }
+    if let Some(context) = &chunk.retrieved_context {
+        let source = context.uri.as_deref().or(context.file_search_store.as_deref()).unwrap_or_default();
+        return Some(Citation::SearchResultLocation(SearchResultLocation {
+            cited_text: own(context.text.as_deref().unwrap_or_default()),
+            source: own(source),
+            title: context.title.as_deref().map(own),
+            search_result_index: index,
+            start_block_index: 0,
+            end_block_index: 1,
+        }));
+    }
+    let place: Place<'_> = chunk.maps.as_ref()?.read().ok()?;
+    Some(citation(&place.uri, place.title.as_deref()))
 }
 
 /// What the page says there Gemini does not tell.

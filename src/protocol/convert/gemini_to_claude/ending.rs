@@ -10,7 +10,7 @@ use crate::protocol::wire::Text;
 pub(super) enum Ending {
     /// Like this. Where the answer has calls, a natural end is one for them.
     Stop(StopReason<'static>, Option<StopDetails<'static>>),
-    /// It failed, though the vendor calls that an end: what the model wrote was no answer. For people.
+    /// It failed, though the vendor calls that an end: what the model wrote is no answer. The vendor's word for it, and words.
     Failure(String),
 }
 
@@ -26,7 +26,7 @@ pub(super) fn of_candidate(reason: &FinishReason<'_>, message: Option<&str>) -> 
         | FinishReason::MissingThoughtSignature
         | FinishReason::MalformedResponse => {
             let message = message.map(|message| format!(": {message}")).unwrap_or_default();
-            Ending::Failure(format!("the model's answer cannot be used ({}){message}", reason.as_str()))
+            Ending::Failure(format!("{}{message}", reason.as_str()))
         }
         FinishReason::Safety
         | FinishReason::Recitation

@@ -27,6 +27,10 @@ use crate::protocol::wire::{Raw, Text};
 use super::media::MediaReader;
 use super::results;
 
+/// What clients send for a signature that they do not have
+/// (<https://ai.google.dev/gemini-api/docs/thought-signatures>).
+const NO_SIGNATURE: &str = "skip_thought_signature_validator";
+
 /// Converts the contents of `request`.
 pub(super) fn turns<'a>(
     request: &'a GenerateContentRequest<'a>,
@@ -180,7 +184,9 @@ impl<'a> Reader<'a, '_> {
             _ => self.pairing.result_by_name(name, path).map(|(index, _)| index),
         };
         let index = match by_id {
-            Err(_) if self.calls.iter().all(|(_, has_id)| !has_id) => self.pairing.result_by_name(name, path)?.0,
+            Err(_) if !self.calls.is_empty() && self.calls.iter().all(|(_, has_id)| !has_id) => {
+                self.pairing.result_by_name(name, path)?.0
+            }
             found => found?,
         };
         let id = self.calls.get(index).map(|(id, _)| Text::from(id.clone())).unwrap_or_default();
@@ -258,7 +264,9 @@ impl<'a> Reader<'a, '_> {
     fn sealed_thinking(&mut self, path: &str, part: &Part<'_>) {
         let Some(signature) = &part.thought_signature else { return };
         let Some((Family::Claude, sealed)) = seal::unseal(signature) else {
-            self.notes.losses.hint_once(path, "another model's thinking is not replayed");
+            if *signature != NO_SIGNATURE {
+                self.notes.losses.hint_once(path, "another model's thinking is not replayed");
+            }
             return;
         };
         let blocks: Vec<ContentBlock<'_>> = serde_json::from_str(&sealed).unwrap_or_default();
@@ -317,7 +325,7 @@ impl<'a> Reader<'a, '_> {
         let own = code.id.as_deref().unwrap_or_default();
         let id = match own.strip_prefix("srvtoolu_") {
             Some(_) => own.to_owned(),
-            None => format!("srvtoolu_{}", made_up_call_id(own, self.used_ids.len())),
+            None => format!("srvtoolu_{}", made_up_call_id(own, self.used_ids.len()).trim_start_matches("call_")),
         };
         self.used_ids.insert(id.clone());
         let text = code.code.as_deref().unwrap_or_default();

@@ -6,7 +6,7 @@ use crate::protocol::claude::wire::response::{Message as Target, StopReason};
 use crate::protocol::claude::wire::usage::{ServerToolUsage, Usage};
 use crate::protocol::convert::{ConvertError, Losses, Reply};
 use crate::protocol::gemini::wire::content::Part;
-use crate::protocol::gemini::wire::response::{Candidate, GenerateContentResponse};
+use crate::protocol::gemini::wire::response::{Candidate, FinishReason, GenerateContentResponse};
 use crate::protocol::wire::Text;
 
 use super::citations::{self, Cited};
@@ -37,6 +37,9 @@ pub fn convert<'a>(
             Some(blocked.ok_or_else(|| ConvertError::Unreadable("it has neither an answer nor a reason".to_owned()))?)
         }
     };
+    if candidate.is_some_and(|candidate| matches!(candidate.finish_reason, Some(FinishReason::Other(_)))) {
+        losses.add("candidates[0].finishReason", "is not known");
+    }
     let (reason, stop_details) = match ending {
         None => (StopReason::EndTurn, None),
         Some(Ending::Stop(reason, details)) => (reason, details),
