@@ -34,7 +34,7 @@ impl<'a> Blocks<'a> {
         losses: &mut Losses,
     ) -> Option<PromptCacheBreakpoint<'a>> {
         mark?;
-        if self.model.takes_breakpoints() {
+        if self.model.can.cache_breakpoints {
             return Some(PromptCacheBreakpoint { mode: "explicit".into(), ttl: None });
         }
         unmarked(mark, path, losses);

@@ -45,6 +45,8 @@ struct User<'a> {
 #[derive(Default)]
 struct Assistant<'a> {
     texts: Vec<Text<'a>>,
+    /// Whether the next text is of another message.
+    is_next: bool,
     thinking: Vec<Text<'a>>,
     calls: Vec<ToolCall<'a>>,
     /// Gemini's signature, for the part that follows.
@@ -126,7 +128,12 @@ impl<'a> Conversation<'a, '_> {
             ClaudeRole::Other(_) => {
                 return Err(ConvertError::invalid(format!("{path}.role"), "a role is user, assistant or system"));
             }
-            ClaudeRole::User | ClaudeRole::Assistant => {}
+            ClaudeRole::User => {}
+            ClaudeRole::Assistant => {
+                if let Turn::Assistant(assistant) = &mut self.turn {
+                    assistant.next_message();
+                }
+            }
         }
         match &message.content {
             None => {}
@@ -329,14 +336,25 @@ impl<'a> Conversation<'a, '_> {
 }
 
 impl<'a> Assistant<'a> {
+    /// Texts of several messages stand on lines of their own.
+    fn next_message(&mut self) {
+        self.is_next = !self.texts.is_empty();
+    }
+
     fn text(&mut self, text: Text<'a>) {
         if !text.is_empty() {
+            if std::mem::take(&mut self.is_next) {
+                self.texts.push("\n".into());
+            }
             self.text_signature = self.signature.take().or(self.text_signature.take());
             self.texts.push(text);
         }
     }
 
     fn message(mut self) -> Option<Message<'a>> {
+        if self.texts.iter().all(|text| text.trim().is_empty()) {
+            self.texts.clear();
+        }
         if self.texts.is_empty() && self.calls.is_empty() && self.thinking.is_empty() {
             return None;
         }

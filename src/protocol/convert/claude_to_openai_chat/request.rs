@@ -4,6 +4,7 @@ use super::content::Blocks;
 use super::models::Model;
 use super::{messages, schema, thinking, tools};
 use crate::protocol::claude::wire::request::{MessagesRequest, OutputFormat};
+use crate::protocol::convert::effort::Effort;
 use crate::protocol::convert::{Context, ConvertError, Losses, Notes};
 use crate::protocol::openai_chat::wire::request::{
     JsonSchema, JsonSchemaFormat, Request as Target, ResponseFormat, Stop, StreamOptions,
@@ -27,6 +28,7 @@ pub fn convert<'a>(
     left_out(request, &mut notes.losses);
     let tools = tools::tools(request, model, context, notes)?;
     let (tool_choice, parallel_tool_calls) = tools::choice(request, &tools, notes)?;
+    let effort = thinking::effort(request, model, !tools.functions.is_empty(), &mut notes.losses)?;
     let messages = messages::convert(request, context, Blocks::new(model, context.media), notes)?;
     let mut target = Target {
         model: context.model.into(),
@@ -41,13 +43,13 @@ pub fn convert<'a>(
         parallel_tool_calls,
         web_search_options: tools.web_search,
         response_format: response_format(request, &mut notes.losses)?,
-        reasoning_effort: thinking::effort(request, model, &mut notes.losses),
+        reasoning_effort: effort.map(|effort| Text::from(effort.word()).into()),
         stop: stop(request, model, &mut notes.losses),
         service_tier: service_tier(request, model),
         ..Target::default()
     };
     max_tokens(request, model, &mut target, &mut notes.losses)?;
-    sampling(request, model, &mut target, &mut notes.losses)?;
+    sampling(request, model, effort, &mut target, &mut notes.losses)?;
     user(request, model, &mut target);
     Ok(target)
 }
@@ -127,7 +129,7 @@ fn max_tokens(
             "has to be at least 1, this provider's cache fills by itself",
         ));
     }
-    let most = model.max_output().unwrap_or(u64::MAX);
+    let most = model.can.max_output.unwrap_or(u64::MAX);
     if asked > most {
         losses.add("max_tokens", "is reduced to what the model can write");
     }
@@ -142,18 +144,20 @@ fn max_tokens(
 fn sampling(
     request: &MessagesRequest<'_>,
     model: Model<'_>,
+    effort: Option<Effort>,
     target: &mut Target<'_>,
     losses: &mut Losses,
 ) -> Result<(), ConvertError> {
+    let is_taken = model.can.takes_sampling(effort);
     for (path, number) in [("temperature", request.temperature), ("top_p", request.top_p)] {
         if number.is_some_and(|number| !(0.0..=1.0).contains(&number)) {
             return Err(ConvertError::invalid(path, "has to be between 0 and 1"));
         }
-        if model.can.reasoning && number.is_some_and(|number| number != 1.0) {
-            losses.add(path, "is not taken by this model, which thinks");
+        if !is_taken && number.is_some_and(|number| number != 1.0) {
+            losses.add(path, "is not taken by this model while it thinks");
         }
     }
-    if !model.can.reasoning {
+    if is_taken {
         (target.temperature, target.top_p) = (request.temperature, request.top_p);
     }
     match request.top_k {

@@ -4,31 +4,53 @@ use serde_json::json;
 
 use super::models::Model;
 use crate::protocol::claude::wire::request::{MessagesRequest, Thinking};
-use crate::protocol::convert::Losses;
 use crate::protocol::convert::effort::Effort;
 use crate::protocol::convert::seal::{Family, unseal};
-use crate::protocol::openai_chat::wire::request::ReasoningEffort;
-use crate::protocol::wire::{Raw, Text};
+use crate::protocol::convert::{ConvertError, Losses};
+use crate::protocol::openai_chat::capabilities::ChatTools;
+use crate::protocol::wire::Raw;
 
 /// The effort that stands for what the client asks for.
-pub fn effort<'a>(request: &MessagesRequest<'_>, model: Model<'_>, losses: &mut Losses) -> Option<ReasoningEffort<'a>> {
-    let (path, wanted) = wanted(request)?;
-    if model.can.openai && !model.can.reasoning {
+pub fn effort(
+    request: &MessagesRequest<'_>,
+    model: Model<'_>,
+    has_tools: bool,
+    losses: &mut Losses,
+) -> Result<Option<Effort>, ConvertError> {
+    let wanted = wanted(request);
+    if has_tools {
+        match model.can.chat_tools {
+            ChatTools::Freely => {}
+            ChatTools::WithoutReasoning => {
+                if let Some((path, _)) = wanted.filter(|(_, effort)| *effort != Effort::None) {
+                    losses.add(path, "is none, this model takes tools in this dialect only if it does not think");
+                }
+                return Ok(Some(Effort::None));
+            }
+            ChatTools::Never => {
+                return Err(ConvertError::unsupported(
+                    "tools",
+                    "this model takes no tools in Chat Completions; reach it by a provider of Responses",
+                ));
+            }
+        }
+    }
+    let Some((path, wanted)) = wanted else { return Ok(None) };
+    if model.can.efforts.is_empty() {
         if wanted != Effort::None {
             losses.add(path, "has no counterpart, this model does not think");
         }
-        return None;
+        return Ok(None);
     }
     if wanted == Effort::None && !model.can.openai {
         losses.add(path, "has no counterpart, the model thinks as it does by default");
-        return None;
+        return Ok(None);
     }
-    let allowed = model.efforts();
-    let nearest = wanted.nearest(allowed);
+    let nearest = wanted.nearest(model.can.efforts);
     if nearest != wanted {
         losses.add(path, "is not an effort of this model, the nearest one stands for it");
     }
-    Some(Text::from(nearest.word()).into())
+    Ok(Some(nearest))
 }
 
 /// An explicit budget wins over an effort, since older models think by it alone.

@@ -1,4 +1,4 @@
-//! What whole answers and streams have in common: reasons for the end, counts, thinking, errors.
+//! What whole answers and streams have in common: reasons for the end, counts, thinking.
 
 use std::borrow::Cow;
 
@@ -173,40 +173,6 @@ pub fn thinking_part(part: &Raw<'_>) -> Option<String> {
     Some(part.thinking?.iter().filter_map(|piece| piece.text.as_deref()).collect())
 }
 
-/// An error in any of the shapes that compatible vendors have: an object or a text.
-pub fn fault(error: &Raw<'_>) -> StreamFault<'static> {
-    #[derive(Deserialize, Default)]
-    struct Error<'a> {
-        #[serde(borrow)]
-        message: Option<Text<'a>>,
-        #[serde(borrow, rename = "type")]
-        kind: Option<Raw<'a>>,
-        #[serde(borrow)]
-        code: Option<Raw<'a>>,
-    }
-    let word = |raw: &Option<Raw<'_>>| raw.as_ref()?.read::<String>().ok().filter(|word| !word.is_empty());
-    let object = error.read::<Error<'_>>().unwrap_or_default();
-    let message = object.message.as_deref().map(str::to_owned).or_else(|| error.read().ok());
-    let code = word(&object.code).or_else(|| word(&object.kind)).unwrap_or_else(|| "upstream_error".to_owned());
-    let number = object.code.as_ref().and_then(|code| code.read::<u16>().ok()).or_else(|| code.parse().ok());
-    let status = number.filter(|status| (400..600).contains(status)).unwrap_or_else(|| {
-        status_of(&code).or_else(|| status_of(&word(&object.kind).unwrap_or_default())).unwrap_or(502)
-    });
-    let message = message.unwrap_or_else(|| "the provider reports an error and does not say which".to_owned());
-    StreamFault { status, code: code.into(), message: message.into() }
-}
-
-fn status_of(word: &str) -> Option<u16> {
-    Some(match word {
-        "invalid_request_error" | "context_length_exceeded" | "invalid_prompt" => 400,
-        "rate_limit_error" | "rate_limit_exceeded" | "insufficient_quota" | "tokens" | "requests" => 429,
-        "overloaded_error" | "overloaded" | "service_unavailable" | "server_overloaded" => 503,
-        "server_error" | "internal_server_error" | "internal_error" | "api_error" => 500,
-        "timeout" | "timeout_error" => 504,
-        _ => return None,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -219,24 +185,5 @@ mod tests {
         let converted = usage(&serde_json::from_str(text).unwrap());
         let wanted = r#"{"input_tokens":12,"cache_creation_input_tokens":2000,"cache_read_input_tokens":50000,"output_tokens":80}"#;
         assert_eq!(serde_json::to_string(&converted).unwrap(), wanted);
-    }
-
-    #[test]
-    fn errors_of_all_shapes_are_told() {
-        for (error, status, code, message) in [
-            (
-                r#"{"message":"m","type":"rate_limit_error","code":"rate_limit_exceeded"}"#,
-                429,
-                "rate_limit_exceeded",
-                "m",
-            ),
-            (r#"{"code":503,"message":"m"}"#, 503, "upstream_error", "m"),
-            (r#"{"code":"429","message":"m"}"#, 429, "429", "m"),
-            (r#""overloaded""#, 502, "upstream_error", "overloaded"),
-            ("7", 502, "upstream_error", "the provider reports an error and does not say which"),
-        ] {
-            let wanted = StreamFault { status, code: code.into(), message: message.into() };
-            assert_eq!(fault(&Raw::parse(error).unwrap()), wanted, "{error}");
-        }
     }
 }

@@ -39,8 +39,35 @@ impl Marks {
         if own.is_some_and(|own| own.ttl.is_some()) {
             losses.hint(path, "lives for 5 minutes at Claude");
         }
-        let ttl = claude.and_then(|claude| claude.ttl.as_ref()).filter(|ttl| self.lasting && ***ttl == *"1h");
+        let asked = claude.and_then(|claude| claude.ttl.as_ref()).filter(|ttl| ***ttl == *"1h");
+        let ttl = asked.filter(|_| self.lasting);
+        if asked.is_some() && ttl.is_none() {
+            losses.hint(path, "lives for 5 minutes, as one before it does");
+        }
         self.lasting = ttl.is_some();
         Some(CacheControl { kind: "ephemeral".into(), ttl: ttl.map(|ttl| ttl.by_ref()) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::wire::Text;
+
+    #[test]
+    fn borders_keep_to_claudes_rules() {
+        let (mut marks, mut losses) = (Marks::new(), Losses::default());
+        let claude = |ttl: &'static str| ChatCacheControl { kind: "ephemeral".into(), ttl: Some(ttl.into()) };
+        let (long, short) = (claude("1h"), claude("5m"));
+        let own = PromptCacheBreakpoint { mode: "explicit".into(), ttl: Some("12h".into()) };
+        let mut ttls = vec![];
+        for (own, claude) in [(None, Some(&long)), (Some(&own), None), (None, Some(&long)), (None, Some(&short))] {
+            let mark = marks.mark(own, claude, "x", &mut losses).unwrap();
+            ttls.push(mark.ttl.map(Text::into_owned));
+        }
+        assert_eq!(ttls, [Some("1h".to_owned()), None, None, None]);
+        assert!(marks.mark(None, None, "x", &mut losses).is_none());
+        assert!(marks.mark(None, Some(&short), "fifth", &mut losses).is_none());
+        assert!(losses.text().contains("fifth") && !losses.matters());
     }
 }

@@ -4,8 +4,9 @@ use super::cache::Marks;
 use super::content::Parts;
 use super::messages;
 use super::sampling::{max_tokens, sampling};
-use super::{schema, thinking, tools};
-use crate::protocol::claude::capabilities::{self, Capabilities, Quiet, Thinking as Manner};
+use super::thinking::{self, Asked, Model};
+use super::{schema, tools};
+use crate::protocol::claude::capabilities::{self, Capabilities, Thinking as Manner};
 use crate::protocol::claude::turns::Turns;
 use crate::protocol::claude::wire::content::{ContentBlock, TextBlock};
 use crate::protocol::claude::wire::document::BasicBlock;
@@ -26,12 +27,12 @@ pub fn convert<'a>(
     context: &'a Context<'a>,
     notes: &mut Notes,
 ) -> Result<Target<'a>, ConvertError> {
-    let model = capabilities::of(context.model);
+    let model = Model::new(context.model);
     refuse(request)?;
     left_out(request, &mut notes.losses)?;
-    let max_tokens = max_tokens(request, model, &mut notes.losses)?;
+    let max_tokens = max_tokens(request, model.can, &mut notes.losses)?;
     let mut marks = Marks::new();
-    let tools = tools::tools(request, model, &mut marks, notes)?;
+    let tools = tools::tools(request, model.can, &mut marks, notes)?;
     let mut choice = tools::choice(request, &tools, notes)?;
     let mut asked = thinking::asked(request, model, max_tokens, &mut notes.losses);
     if tools::is_forced(choice.as_ref()) {
@@ -40,10 +41,10 @@ pub fn convert<'a>(
     let parts = Parts::new(context.media, marks);
     let conversation = messages::convert(&request.messages, parts, notes)?;
     let (mut system, mut turns) = (conversation.system, conversation.turns);
-    end_with_the_user(&mut turns, model, &mut asked, &mut notes.losses);
-    thinking_of_calls(&turns, model, &mut asked, &mut notes.losses);
-    let format = response_format(request, model, &mut system, &mut notes.losses)?;
-    let sampling = sampling(request, model, asked.is_thinking(model), &mut notes.losses)?;
+    end_with_the_user(&mut turns, model.can, &mut asked, &mut notes.losses);
+    thinking_of_calls(&turns, model.can, &mut asked, &mut notes.losses);
+    let format = response_format(request, model.can, &mut system, &mut notes.losses)?;
+    let sampling = sampling(request, model.can, asked.is_thinking(), &mut notes.losses)?;
     let output_config = OutputConfig { effort: asked.effort, format, task_budget: None };
     Ok(Target {
         model: context.model.into(),
@@ -123,11 +124,11 @@ fn left_out(request: &Request<'_>, losses: &mut Losses) -> Result<(), ConvertErr
 /// A call that has to be made excludes thinking at Claude. The call was asked for more expressly.
 fn forced<'a>(
     choice: Option<ToolChoice<'a>>,
-    model: Capabilities,
-    asked: &mut thinking::Asked<'a>,
+    model: Model<'_>,
+    asked: &mut Asked<'a>,
     losses: &mut Losses,
 ) -> Option<ToolChoice<'a>> {
-    if model.thinking == Manner::Adaptive && model.quiet == Quiet::Never {
+    if !capabilities::takes_forced_choice(model.name) {
         losses.add("tool_choice", "is auto, this model cannot be made to call a tool");
         let disable_parallel_tool_use = match choice {
             Some(ToolChoice::Any(mode)) => mode.disable_parallel_tool_use,
@@ -144,12 +145,7 @@ fn forced<'a>(
 }
 
 /// Older models go on with a last turn of their own, where OpenAI's begin a new one; newer ones refuse it.
-fn end_with_the_user<'a>(
-    turns: &mut Turns<'a>,
-    model: Capabilities,
-    asked: &mut thinking::Asked<'a>,
-    losses: &mut Losses,
-) {
+fn end_with_the_user<'a>(turns: &mut Turns<'a>, model: Capabilities, asked: &mut Asked<'a>, losses: &mut Losses) {
     if !matches!(turns.last(), Some((Role::Assistant, _))) {
         return;
     }
@@ -173,7 +169,7 @@ fn end_with_the_user<'a>(
 }
 
 /// Models that are given a budget want each call's thinking back. Where the client has lost it, they must not think.
-fn thinking_of_calls<'a>(turns: &Turns<'a>, model: Capabilities, asked: &mut thinking::Asked<'a>, losses: &mut Losses) {
+fn thinking_of_calls<'a>(turns: &Turns<'a>, model: Capabilities, asked: &mut Asked<'a>, losses: &mut Losses) {
     if model.thinking != Manner::Budget {
         return;
     }

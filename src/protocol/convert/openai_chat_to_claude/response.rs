@@ -12,6 +12,7 @@ use crate::protocol::claude::wire::response::{Message as Target, StopDetails, St
 use crate::protocol::claude::wire::usage::Usage;
 use crate::protocol::convert::names::{CUSTOM_INPUT, Charset, made_up_call_id};
 use crate::protocol::convert::{ConvertError, Losses, Reply};
+use crate::protocol::openai_chat::fault;
 use crate::protocol::openai_chat::wire::content::{Content, Part};
 use crate::protocol::openai_chat::wire::message::{FunctionCall, ToolCall};
 use crate::protocol::openai_chat::wire::response::{Choice, Response, ResponseMessage};
@@ -28,7 +29,7 @@ pub fn convert<'a>(
     losses: &mut Losses,
 ) -> Result<Target<'a>, ConvertError> {
     if let Some(error) = &response.error {
-        return Err(ConvertError::Unreadable(answer::fault(error).message.into_owned()));
+        return Err(ConvertError::Unreadable(fault::of_member(error).message.into_owned()));
     }
     let Some(choice) = response.choices.iter().min_by_key(|choice| choice.index) else {
         return Err(ConvertError::Unreadable("it has no choices".to_owned()));
@@ -82,7 +83,7 @@ fn ending<'a>(
     let has_calls = content.iter().any(|block| matches!(block, ContentBlock::ToolUse(_)));
     let reason = match &choice.finish_reason {
         Some(reason) => {
-            answer::stop_reason(reason).map_err(|fault| ConvertError::Unreadable(fault.message.into_owned()))?
+            answer::stop_reason(reason).map_err(|end| ConvertError::Unreadable(end.message.into_owned()))?
         }
         None => StopReason::EndTurn,
     };

@@ -9,6 +9,7 @@ use crate::protocol::claude::stream_writer::StreamWriter;
 use crate::protocol::claude::wire::response::StopReason;
 use crate::protocol::claude::wire::usage::Usage;
 use crate::protocol::convert::{Reply, StreamConverter, StreamFault};
+use crate::protocol::openai_chat::fault;
 use crate::protocol::openai_chat::wire::content::{Content, Part};
 use crate::protocol::openai_chat::wire::response::Annotation;
 use crate::protocol::openai_chat::wire::stream::{Chunk, ChunkChoice, DONE, Delta};
@@ -34,7 +35,7 @@ impl Stream {
 
     fn chunk(&mut self, chunk: &Chunk<'_>, out: &mut Vec<u8>) {
         if let Some(error) = &chunk.error {
-            return self.writer.fault(&answer::fault(error), out);
+            return self.writer.fault(&fault::of_member(error), out);
         }
         if let Some(usage) = chunk.usage.as_ref().filter(|usage| answer::has_counts(usage)) {
             self.writer.usage(&answer::usage(usage));
@@ -53,7 +54,7 @@ impl Stream {
         match choice.finish_reason.as_ref().map(answer::stop_reason) {
             None => {}
             Some(Ok(reason)) => self.ending = Some(reason),
-            Some(Err(fault)) => self.writer.fault(&fault, out),
+            Some(Err(end)) => self.writer.fault(&end, out),
         }
     }
 

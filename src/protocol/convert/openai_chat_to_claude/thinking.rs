@@ -1,6 +1,6 @@
 //! How much the model thinks, and the thinking that it is given back.
 
-use crate::protocol::claude::capabilities::{Capabilities, Quiet, Thinking as Manner};
+use crate::protocol::claude::capabilities::{self, Capabilities, Thinking as Manner, ThinkingOff};
 use crate::protocol::claude::wire::content::{ContentBlock, RedactedThinkingBlock, ThinkingBlock};
 use crate::protocol::claude::wire::request::{
     Display, Effort as ClaudeEffort, Empty, Thinking, ThinkingAdaptive, ThinkingEnabled,
@@ -33,9 +33,10 @@ impl Measure {
         }
     }
 
-    fn tokens(self) -> u64 {
+    /// A word leaves room for the answer, an explicit number is the client's own choice.
+    fn tokens(self, max_tokens: u64) -> u64 {
         match self {
-            Self::Effort(effort) => effort.budget(),
+            Self::Effort(effort) => effort.budget().min(max_tokens - max_tokens / 4),
             Self::Tokens(tokens) => tokens,
         }
     }
@@ -51,30 +52,42 @@ pub struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Whether the model is going to think.
-    pub fn is_thinking(&self, model: Capabilities) -> bool {
-        match &self.thinking {
-            Some(Thinking::Enabled(_) | Thinking::Adaptive(_)) => true,
-            Some(_) => false,
-            None => model.quiet != Quiet::Omitted,
-        }
+    /// Whether the model is asked to think.
+    pub fn is_thinking(&self) -> bool {
+        matches!(self.thinking, Some(Thinking::Enabled(_) | Thinking::Adaptive(_)))
+    }
+}
+
+/// The model that is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Model<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// What it can do.
+    pub can: Capabilities,
+}
+
+impl<'a> Model<'a> {
+    /// The model that the upstream calls `name`.
+    pub fn new(name: &'a str) -> Self {
+        Self { name, can: capabilities::of(name) }
     }
 }
 
 /// How the model is asked to think, by what the client wants and the model can.
-pub fn asked<'a>(request: &Request<'_>, model: Capabilities, max_tokens: u64, losses: &mut Losses) -> Asked<'a> {
+pub fn asked<'a>(request: &Request<'_>, model: Model<'_>, max_tokens: u64, losses: &mut Losses) -> Asked<'a> {
     let Some(Wanted { path, measure }) = wanted(request) else { return Asked::default() };
     let effort = measure.effort();
     let is_hidden = request.reasoning.as_ref().and_then(|reasoning| reasoning.exclude) == Some(true);
     let display = Some(if is_hidden { Display::Omitted } else { Display::Summarized });
-    match model.thinking {
+    match model.can.thinking {
         Manner::None if effort == Effort::None => Asked::default(),
         Manner::None => {
             losses.add(path, "has no counterpart, this model does not think");
             Asked::default()
         }
         Manner::Budget if effort == Effort::None => Asked::default(),
-        Manner::Budget => match claude_budget(measure.tokens(), max_tokens) {
+        Manner::Budget => match claude_budget(measure.tokens(max_tokens), max_tokens) {
             Some(budget_tokens) => {
                 let enabled =
                     ThinkingEnabled { budget_tokens, display: display.filter(|_| is_hidden), block_binding: None };
@@ -88,14 +101,14 @@ pub fn asked<'a>(request: &Request<'_>, model: Capabilities, max_tokens: u64, lo
         Manner::Adaptive if effort == Effort::None => quiet(model, path, losses),
         Manner::Adaptive => Asked {
             thinking: Some(Thinking::Adaptive(ThinkingAdaptive { display, block_binding: None })),
-            effort: Some(claude_effort(effort)),
+            effort: Some(claude_effort(effort.nearest(capabilities::efforts(model.name)))),
         },
     }
 }
 
 /// Not at all, or as little as the model can.
-fn quiet<'a>(model: Capabilities, path: &'static str, losses: &mut Losses) -> Asked<'a> {
-    if model.quiet == Quiet::Never {
+fn quiet<'a>(model: Model<'_>, path: &'static str, losses: &mut Losses) -> Asked<'a> {
+    if capabilities::thinking_off(model.name) == ThinkingOff::Never {
         losses.add(path, "is raised to low, this model always thinks");
         return Asked { thinking: None, effort: Some(ClaudeEffort::Low) };
     }
@@ -104,18 +117,18 @@ fn quiet<'a>(model: Capabilities, path: &'static str, losses: &mut Losses) -> As
 
 /// Turns thinking off where it must not be on, which is noted with `reason`.
 pub fn turn_off(asked: &mut Asked<'_>, path: &'static str, reason: &'static str, losses: &mut Losses) {
-    if matches!(asked.thinking, Some(Thinking::Enabled(_) | Thinking::Adaptive(_))) {
+    if asked.is_thinking() {
         losses.add(path, reason);
         asked.thinking = None;
     }
 }
 
-/// What has to be said for a model not to think; nothing for those that think only when asked.
-pub fn off<'a>(model: Capabilities) -> Option<Thinking<'a>> {
-    match model.quiet {
-        Quiet::Omitted | Quiet::Never => None,
-        Quiet::Disabled => Some(Thinking::Disabled(Empty {})),
-        Quiet::BetweenTools => Some(Thinking::BetweenTools(Empty {})),
+/// What has to be said for a model not to think; nothing for those that think only when asked, and for those that always do.
+pub fn off<'a>(model: Model<'_>) -> Option<Thinking<'a>> {
+    match capabilities::thinking_off(model.name) {
+        ThinkingOff::Absent | ThinkingOff::Never => None,
+        ThinkingOff::Disabled => Some(Thinking::Disabled(Empty {})),
+        ThinkingOff::BetweenTools => Some(Thinking::BetweenTools(Empty {})),
     }
 }
 
@@ -221,12 +234,11 @@ fn genuine<'a>(secret: &'a Text<'a>, wanted: Family) -> Option<Text<'a>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::claude::capabilities;
 
     fn budget(members: &str, max_tokens: u64) -> Option<u64> {
         let text = format!(r#"{{"model":"m","messages":[],{members}}}"#);
         let request: Request<'_> = serde_json::from_str(&text).unwrap();
-        let asked = asked(&request, capabilities::of("claude-sonnet-4-5"), max_tokens, &mut Losses::default());
+        let asked = asked(&request, Model::new("claude-sonnet-4-5"), max_tokens, &mut Losses::default());
         match asked.thinking {
             Some(Thinking::Enabled(enabled)) => Some(enabled.budget_tokens),
             _ => None,
@@ -236,9 +248,10 @@ mod tests {
     /// B16: a budget stands below `max_tokens`, and there is none where not even the least does.
     #[test]
     fn a_budget_stays_below_the_bound() {
-        assert_eq!(budget(r#""reasoning_effort":"high""#, 1500), Some(1499));
+        assert_eq!(budget(r#""reasoning_effort":"high""#, 1500), Some(1125));
         assert_eq!(budget(r#""reasoning_effort":"medium""#, 900), None);
-        assert_eq!(budget(r#""reasoning_effort":"high""#, 16_384), Some(16_383));
+        assert_eq!(budget(r#""reasoning_effort":"high""#, 16_384), Some(12_288));
+        assert_eq!(budget(r#""thinking":{"type":"enabled","budget_tokens":9000}"#, 9000), Some(8999));
         assert_eq!(budget(r#""reasoning_effort":"none""#, 16_384), None);
         assert_eq!(
             budget(r#""reasoning_effort":"low","thinking":{"type":"enabled","budget_tokens":5000}"#, 9000),
@@ -271,7 +284,7 @@ mod tests {
         let asked = |model: &str, members: &str| {
             let text = format!(r#"{{"model":"m","messages":[],{members}}}"#);
             let request: Request<'_> = serde_json::from_str(&text).unwrap();
-            asked(&request, capabilities::of(model), 4000, &mut Losses::default())
+            asked(&request, Model::new(model), 4000, &mut Losses::default())
         };
         let adaptive = asked("claude-opus-5-5", r#""reasoning_effort":"xhigh""#);
         assert!(
@@ -280,6 +293,7 @@ mod tests {
         let none = r#""reasoning_effort":"none""#;
         assert_eq!(asked("claude-opus-5-5", none), Asked { thinking: None, effort: Some(ClaudeEffort::Low) });
         assert!(matches!(asked("claude-opus-5", none).thinking, Some(Thinking::Disabled(_))));
-        assert_eq!(asked("claude-opus-4-8", none), Asked::default());
+        assert!(matches!(asked("claude-sonnet-5-5", none).thinking, Some(Thinking::BetweenTools(_))));
+        assert_eq!(asked("claude-opus-4-6", r#""reasoning_effort":"xhigh""#).effort, Some(ClaudeEffort::Max));
     }
 }
