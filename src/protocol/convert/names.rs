@@ -71,6 +71,16 @@ pub enum ToolKind {
     Function,
     /// A tool that takes a free text, which the upstream sends as the one argument [`CUSTOM_INPUT`].
     Custom,
+    /// The search among deferred tools that Responses defines and its client carries out.
+    ToolSearch,
+    /// The commands of Responses' `local_shell`, which its client runs.
+    LocalShell,
+    /// The commands of Responses' `shell`, which its client runs.
+    Shell,
+    /// The changes of files of Responses' `apply_patch`, which its client makes.
+    ApplyPatch,
+    /// The computer of Responses' `computer` and `computer_use_preview`, which its client operates.
+    Computer,
 }
 
 /// The argument that stands for the free text of a [`ToolKind::Custom`].
