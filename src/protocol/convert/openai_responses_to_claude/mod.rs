@@ -3,3 +3,12 @@
 pub mod request;
 pub mod response;
 pub mod stream;
+
+mod choice;
+mod client_tools;
+mod content;
+mod items;
+mod schema;
+mod settings;
+mod thinking;
+mod tools;
