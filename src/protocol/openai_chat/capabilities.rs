@@ -1,6 +1,8 @@
 //! What OpenAI's models can do, as far as a request from another dialect has to keep to it, for both of its dialects
 //! (<https://developers.openai.com/api/docs/models>).
 
+use crate::protocol::convert::effort::Effort;
+
 /// What a model can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capabilities {
@@ -24,6 +26,32 @@ pub fn of(name: &str) -> Capabilities {
     Capabilities { reasoning, openai }
 }
 
+/// The version of a model `gpt-MAJOR.MINOR…`.
+pub fn gpt_version(name: &str) -> Option<(u32, u32)> {
+    let rest = name.rsplit('/').next()?.strip_prefix("gpt-")?;
+    let version = rest.split(|character: char| !character.is_ascii_digit() && character != '.').next()?;
+    let (major, minor) = version.split_once('.').unwrap_or((version, "0"));
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+/// The efforts that the model `name` knows (<https://developers.openai.com/api/docs/guides/reasoning>).
+pub fn efforts(name: &str) -> &'static [Effort] {
+    use Effort::{High, Low, Max, Medium, Minimal, None, Xhigh};
+    let is_codex = name.contains("codex");
+    match gpt_version(name) {
+        _ if name.contains("gpt-5-pro") => &[High],
+        Some((5, 0)) => &[Minimal, Low, Medium, High],
+        Some((5, 1)) if name.contains("codex-max") => &[Low, Medium, High, Xhigh],
+        Some((5, 1)) if is_codex => &[Low, Medium, High],
+        Some((5, 1)) => &[None, Low, Medium, High],
+        Some((5, 2..=5)) if is_codex => &[Low, Medium, High, Xhigh],
+        Some((5, 2..=5)) => &[None, Low, Medium, High, Xhigh],
+        Some(_) if is_codex => &[Low, Medium, High, Xhigh, Max],
+        Some(_) => &[None, Low, Medium, High, Xhigh, Max],
+        Option::None => &[Low, Medium, High],
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -37,5 +65,15 @@ mod tests {
             assert!(!of(name).reasoning, "{name}");
         }
         assert!(!of("deepseek-chat").openai);
+    }
+
+    #[test]
+    fn efforts_depend_on_the_version() {
+        assert_eq!(gpt_version("openai/gpt-5.6-sol"), Some((5, 6)));
+        assert_eq!(gpt_version("gpt-6-mini"), Some((6, 0)));
+        assert_eq!(gpt_version("gpt-4o"), Some((4, 0)));
+        assert_eq!(gpt_version("o3"), None);
+        assert!(efforts("gpt-6").contains(&Effort::Max) && !efforts("gpt-5.4").contains(&Effort::Max));
+        assert!(!efforts("gpt-5").contains(&Effort::None) && efforts("o3").first() == Some(&Effort::Low));
     }
 }

@@ -34,24 +34,21 @@ pub(super) fn of_arguments<'a>(
     own(&Value::Object(schema), path)
 }
 
-/// Whether Claude can be held to `schema` as it is, with `strict`.
-pub(super) fn is_enforceable(schema: &Raw<'_>) -> bool {
+/// The schema that Claude can be held to for `schema` with `strict`, if that is the same.
+pub(super) fn enforceable<'a>(schema: &Raw<'_>) -> Option<Raw<'a>> {
     let mut changes = 0;
-    schema.read::<Value>().is_ok_and(|schema| {
-        restrict(schema, &mut changes);
-        changes == 0
-    })
+    let restricted = restrict(schema.read().ok()?, &mut changes);
+    Raw::of(&restricted).ok().filter(|_| changes == 0)
 }
 
 /// The schema that Claude can be held to for `schema`: what it does not know becomes part of the descriptions, as its own SDKs
 /// do it (`transform_schema` of anthropic 2.14.0), and objects are closed.
-pub(super) fn of_output<'a>(schema: &'a Raw<'a>, path: &str, losses: &mut Losses) -> Result<Raw<'a>, ConvertError> {
+pub(super) fn of_output<'a>(schema: &Raw<'_>, path: &str, losses: &mut Losses) -> Result<Raw<'a>, ConvertError> {
     let mut changes = 0;
     let restricted = restrict(parse(schema, path)?, &mut changes);
-    if changes == 0 {
-        return Ok(schema.by_ref());
+    if changes > 0 {
+        losses.add(path, "what Claude does not enforce of a schema is told in its descriptions");
     }
-    losses.add(path, "what Claude does not enforce of a schema is told in its descriptions");
     own(&restricted, path)
 }
 
@@ -105,7 +102,7 @@ fn restrict(schema: Value, changes: &mut usize) -> Value {
             ("minItems", value) if value == 0 || value == 1 => {
                 out.insert(word, value);
             }
-            ("$schema" | "$id" | "$comment", _) => *changes += 1,
+            ("$schema" | "$id" | "$comment", _) => {}
             (_, value) => {
                 *changes += 1;
                 rest.insert(word, value);
@@ -156,9 +153,9 @@ mod tests {
                 ]},
             }, "additionalProperties": false})
         );
-        assert!(!is_enforceable(&Raw::parse(r#"{"type":"object","properties":{}}"#).unwrap()));
+        assert!(enforceable(&Raw::parse(r#"{"type":"object","properties":{}}"#).unwrap()).is_none());
         let closed = r#"{"type":"object","properties":{"a":{"type":["string","null"]}},"additionalProperties":false}"#;
-        assert!(is_enforceable(&Raw::parse(closed).unwrap()));
+        assert_eq!(enforceable(&Raw::parse(closed).unwrap()).unwrap().get(), closed);
     }
 
     #[test]

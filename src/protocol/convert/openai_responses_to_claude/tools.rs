@@ -166,11 +166,13 @@ impl<'a> Toolbox<'a> {
         let mut function = client_tools::function(name.clone(), tool.description.as_ref().map(Text::by_ref), schema);
         if tool.strict == Some(true) {
             let can = capabilities::of(self.context.model).structured_output && self.strict < MAX_STRICT;
-            if can && schema::is_enforceable(&function.input_schema) {
-                function.strict = Some(true);
-                self.strict += 1;
-            } else {
-                losses.add(format!("{path}.strict"), "Claude cannot be held to this schema");
+            match schema::enforceable(&function.input_schema).filter(|_| can) {
+                Some(schema) => {
+                    function.input_schema = schema;
+                    function.strict = Some(true);
+                    self.strict += 1;
+                }
+                None => losses.add(format!("{path}.strict"), "Claude cannot be held to this schema"),
             }
         }
         self.push("function", &tool.name, name, Tool::Custom(Box::new(function)));
@@ -250,10 +252,8 @@ impl<'a> Toolbox<'a> {
             TextOr::Text(_) => losses.add(format!("{path}.container"), "code runs in a new container of Claude's"),
             TextOr::Structured(new) => {
                 if new.file_ids.as_ref().is_some_and(|ids| !ids.is_empty()) {
-                    return Err(ConvertError::unsupported(
-                        format!("{path}.container.file_ids"),
-                        "these files are kept at another vendor, Claude's code cannot see them",
-                    ));
+                    let path = format!("{path}.container.file_ids");
+                    missing(self.context.server_tools, "files of another vendor in its containers", &path, losses)?;
                 }
                 if new.memory_limit.is_some() || new.network_policy.is_some() {
                     losses.add(format!("{path}.container"), "Claude's containers have limits of their own");
@@ -338,10 +338,10 @@ fn runs_at_vendor(tool: &responses::ShellTool<'_>) -> bool {
 fn missing(hosted: ServerTools, what: &str, path: &str, losses: &mut Losses) -> Result<(), ConvertError> {
     match hosted {
         ServerTools::Refuse => {
-            Err(ConvertError::unsupported(path, format!("Claude does not have {what}; leave the tool out")))
+            Err(ConvertError::unsupported(path, format!("Claude does not have {what}; leave it out")))
         }
         ServerTools::Drop => {
-            losses.add(path, "Claude does not have this tool, it is left out");
+            losses.add(path, "Claude does not have this, it is left out");
             Ok(())
         }
     }
