@@ -9,6 +9,7 @@ use std::fmt;
 use std::ops::Range;
 
 use bytes::Bytes;
+use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -151,6 +152,22 @@ pub fn quote(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
+/// Appends `value` to `out`, in one pass.
+pub fn append(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
+    // Writing to memory cannot fail, and the types of the vendors have no maps with keys that are no strings.
+    let _ = serde_json::to_writer(out, value);
+}
+
+/// Appends `value` to `out` on one line, whatever JSON it carries: a line of an event stream must not break.
+pub fn append_line(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
+    let start = out.len();
+    append(out, value);
+    // Within strings line ends are escaped, so these stand between tokens.
+    for byte in out.iter_mut().skip(start).filter(|byte| matches!(byte, b'\n' | b'\r')) {
+        *byte = b' ';
+    }
+}
+
 /// Replacements in a text, to be made at once.
 #[derive(Debug, Default)]
 pub struct Splice(Vec<(Range<usize>, String)>);
@@ -283,6 +300,13 @@ mod tests {
     fn depth_is_no_danger() {
         let deep = format!("{{\"a\":{}{}}}", "[".repeat(200_000), "]".repeat(200_000));
         assert!(Object::parse(deep.as_bytes()).is_ok());
+    }
+
+    #[test]
+    fn carried_json_stays_on_its_line() {
+        let mut out = b"data: ".to_vec();
+        append_line(&mut out, &serde_json::from_str::<&RawValue>("{\n \"a\":\r\n\"b\\n\"}").unwrap());
+        assert_eq!(out, b"data: {  \"a\":  \"b\\n\"}");
     }
 
     #[test]

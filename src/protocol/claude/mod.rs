@@ -3,6 +3,8 @@
 pub mod capabilities;
 pub mod error;
 pub mod models;
+pub mod stream_writer;
 pub mod turns;
+pub mod unfold;
 pub mod usage;
 pub mod wire;

@@ -8,6 +8,7 @@
 //! [`Losses`], or refused with a [`ConvertError`]. Nothing here does I/O: where a file has to be fetched first, the conversion says
 //! so and is repeated with what was [fetched](media::Media).
 
+pub mod arguments;
 pub mod editor;
 pub mod effort;
 pub mod loss;

@@ -1,5 +1,7 @@
 //! The tokens of an answer.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::protocol::wire::{Raw, Text};
@@ -46,6 +48,52 @@ pub struct Usage<'a> {
     /// Beta: whether a fallback's credit was taken.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub fallback_credit: Option<Raw<'a>>,
+}
+
+impl Usage<'_> {
+    /// The members that the vendor has in a `message_delta`.
+    pub fn of_delta(&self) -> Usage<'_> {
+        Usage {
+            input_tokens: self.input_tokens,
+            cache_creation_input_tokens: self.cache_creation_input_tokens,
+            cache_read_input_tokens: self.cache_read_input_tokens,
+            output_tokens: Some(self.output_tokens.unwrap_or(0)),
+            output_tokens_details: self.output_tokens_details.clone(),
+            server_tool_use: self.server_tool_use.clone(),
+            iterations: self.iterations.as_ref().map(Raw::by_ref),
+            fallback_credit: self.fallback_credit.as_ref().map(Raw::by_ref),
+            ..Usage::default()
+        }
+    }
+}
+
+impl Usage<'static> {
+    /// Takes over the figures of a newer usage of the same answer; what it does not name stays.
+    pub fn update(&mut self, newer: &Usage<'_>) {
+        fn text(text: &Option<Text<'_>>) -> Option<Text<'static>> {
+            text.as_ref().map(|text| Text::from(text.to_string()))
+        }
+        fn raw(raw: &Option<Raw<'_>>) -> Option<Raw<'static>> {
+            raw.as_ref().map(|raw| Raw(Cow::Owned(raw.0.clone().into_owned())))
+        }
+        fn replace<T>(old: &mut Option<T>, new: Option<T>) {
+            if new.is_some() {
+                *old = new;
+            }
+        }
+        replace(&mut self.input_tokens, newer.input_tokens);
+        replace(&mut self.cache_creation_input_tokens, newer.cache_creation_input_tokens);
+        replace(&mut self.cache_read_input_tokens, newer.cache_read_input_tokens);
+        replace(&mut self.cache_creation, newer.cache_creation.clone());
+        replace(&mut self.output_tokens, newer.output_tokens);
+        replace(&mut self.output_tokens_details, newer.output_tokens_details.clone());
+        replace(&mut self.server_tool_use, newer.server_tool_use.clone());
+        replace(&mut self.service_tier, text(&newer.service_tier));
+        replace(&mut self.inference_geo, text(&newer.inference_geo));
+        replace(&mut self.speed, text(&newer.speed));
+        replace(&mut self.iterations, raw(&newer.iterations));
+        replace(&mut self.fallback_credit, raw(&newer.fallback_credit));
+    }
 }
 
 /// Input written to the cache, by lifetime.
