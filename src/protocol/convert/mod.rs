@@ -9,6 +9,7 @@
 //! so and is repeated with what was [fetched](media::Media).
 
 pub mod arguments;
+pub mod custom_input;
 pub mod editor;
 pub mod effort;
 pub mod loss;
@@ -95,7 +96,7 @@ pub struct Reply {
     pub as_array: bool,
     /// The tools whose names or kinds were changed.
     pub tools: ToolNames,
-    /// What a Responses answer repeats of its request: members of an object without its braces, `"a":1,"b":2`, or nothing.
+    /// What a Responses answer repeats of its request, written by [`echo`](openai_responses::echo::echo): a JSON object, or nothing.
     pub echo: String,
 }
 

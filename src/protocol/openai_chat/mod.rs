@@ -3,7 +3,10 @@
 
 pub mod capabilities;
 pub mod error;
+pub mod fault;
+pub mod frame;
 pub mod models;
 pub mod stream;
+pub mod stream_writer;
 pub mod usage;
 pub mod wire;

@@ -2,5 +2,8 @@
 
 pub mod echo;
 pub mod error;
+pub mod fault;
+pub mod ids;
+pub mod stream_writer;
 pub mod usage;
 pub mod wire;

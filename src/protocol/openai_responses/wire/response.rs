@@ -234,6 +234,16 @@ pub struct Usage {
     pub total_tokens: u64,
 }
 
+impl Usage {
+    /// With the details that the SDK requires, as 0 where they are not known.
+    #[must_use]
+    pub fn with_all_details(mut self) -> Self {
+        self.input_tokens_details.get_or_insert_default().cache_write_tokens.get_or_insert(0);
+        self.output_tokens_details.get_or_insert_default();
+        self
+    }
+}
+
 /// What is in the input's tokens.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct InputTokensDetails {
