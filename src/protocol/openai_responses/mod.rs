@@ -4,6 +4,7 @@ pub mod echo;
 pub mod error;
 pub mod fault;
 pub mod ids;
+pub mod local_tools;
 pub mod stream_writer;
 pub mod usage;
 pub mod wire;

@@ -191,7 +191,10 @@ impl<'a> Conversation<'a> {
                 notes.losses.add(path, "what the vendor's own tools did before is left out, the answers stay");
             }
             _ => {
-                return Err(ConvertError::unsupported(path, "a block of this type cannot stand in a turn of the model"));
+                return Err(ConvertError::unsupported(
+                    path,
+                    "a block of this type cannot stand in a turn of the model",
+                ));
             }
         }
         Ok(())

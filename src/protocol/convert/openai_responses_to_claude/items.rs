@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{client_tools, content};
+use super::content;
 use crate::protocol::claude::turns::Turns;
 use crate::protocol::claude::wire::content::{
     ContentBlock, RedactedThinkingBlock, ResultBlock, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock,
@@ -13,6 +13,7 @@ use crate::protocol::convert::names::{CUSTOM_INPUT, Charset, ToolKind};
 use crate::protocol::convert::pairing::Pairing;
 use crate::protocol::convert::seal::{Family, unseal};
 use crate::protocol::convert::{ConvertError, Notes};
+use crate::protocol::openai_responses::local_tools::LocalTool;
 use crate::protocol::openai_responses::wire::content::{Content, Part};
 use crate::protocol::openai_responses::wire::context::{ToolSearchCall, ToolSearchOutput};
 use crate::protocol::openai_responses::wire::item::{
@@ -234,7 +235,7 @@ impl<'a> Conversation<'a> {
             true => call.arguments.by_ref(),
             false => raw(&json!({"query": call.arguments}), path)?,
         };
-        self.client_call(ToolKind::ToolSearch, id, input, path, notes)
+        self.client_call(LocalTool::ToolSearch, id, input, path, notes)
     }
 
     fn local_shell_call(
@@ -243,11 +244,11 @@ impl<'a> Conversation<'a> {
         path: &str,
         notes: &mut Notes,
     ) -> Result<(), ConvertError> {
-        self.client_call(ToolKind::LocalShell, &call.call_id, without_type(&call.action, path)?, path, notes)
+        self.client_call(LocalTool::LocalShell, &call.call_id, without_type(&call.action, path)?, path, notes)
     }
 
     fn shell_call(&mut self, call: &'a ShellCall<'a>, path: &str, notes: &mut Notes) -> Result<(), ConvertError> {
-        self.client_call(ToolKind::Shell, &call.call_id, raw(&call.action, path)?, path, notes)
+        self.client_call(LocalTool::Shell, &call.call_id, raw(&call.action, path)?, path, notes)
     }
 
     fn apply_patch_call(
@@ -256,7 +257,7 @@ impl<'a> Conversation<'a> {
         path: &str,
         notes: &mut Notes,
     ) -> Result<(), ConvertError> {
-        self.client_call(ToolKind::ApplyPatch, &call.call_id, raw(&call.operation, path)?, path, notes)
+        self.client_call(LocalTool::ApplyPatch, &call.call_id, raw(&call.operation, path)?, path, notes)
     }
 
     fn computer_call(&mut self, call: &'a ComputerCall<'a>, path: &str, notes: &mut Notes) -> Result<(), ConvertError> {
@@ -265,18 +266,18 @@ impl<'a> Conversation<'a> {
             (None, Some(actions)) if actions.len() == 1 => raw(&actions.first(), path)?,
             (None, actions) => raw(&json!({"actions": actions}), path)?,
         };
-        self.client_call(ToolKind::Computer, &call.call_id, input, path, notes)
+        self.client_call(LocalTool::Computer, &call.call_id, input, path, notes)
     }
 
     fn client_call(
         &mut self,
-        kind: ToolKind,
+        tool: LocalTool,
         id: &'a Text<'a>,
         input: Raw<'a>,
         path: &str,
         notes: &mut Notes,
     ) -> Result<(), ConvertError> {
-        let name = notes.tools.upstream(Charset::CLAUDE, None, client_tools::name(kind), kind);
+        let name = notes.tools.upstream(Charset::CLAUDE, None, tool.name(), tool.kind());
         self.call(id, Text(name), input, path)
     }
 

@@ -5,9 +5,12 @@ use serde_json::json;
 
 use super::{client_tools, schema};
 use crate::protocol::claude::capabilities;
-use crate::protocol::claude::wire::tools::{BuiltInTool, McpServer, McpToolset, Tool, UserLocation, WebSearchTool};
+use crate::protocol::claude::wire::tools::{
+    BuiltInTool, CustomTool, McpServer, McpToolset, Tool, UserLocation, WebSearchTool,
+};
 use crate::protocol::convert::names::{Charset, ToolKind};
 use crate::protocol::convert::{Context, ConvertError, Losses, Notes, ServerTools};
+use crate::protocol::openai_responses::local_tools::LocalTool;
 use crate::protocol::openai_responses::wire::tools as responses;
 use crate::protocol::wire::{Raw, Text};
 
@@ -116,18 +119,16 @@ impl<'a> Toolbox<'a> {
                 self.code_execution();
                 Ok(())
             }
-            Source::Shell(_) => self.client_tool("shell", ToolKind::Shell, client_tools::shell()?, notes),
+            Source::Shell(_) => self.local(LocalTool::Shell, client_tools::local(LocalTool::Shell)?, notes),
             Source::LocalShell(_) => {
-                self.client_tool("local_shell", ToolKind::LocalShell, client_tools::local_shell()?, notes)
+                self.local(LocalTool::LocalShell, client_tools::local(LocalTool::LocalShell)?, notes)
             }
             Source::ApplyPatch(_) => {
-                self.client_tool("apply_patch", ToolKind::ApplyPatch, client_tools::apply_patch()?, notes)
+                self.local(LocalTool::ApplyPatch, client_tools::local(LocalTool::ApplyPatch)?, notes)
             }
-            Source::Computer(_) => {
-                self.client_tool("computer", ToolKind::Computer, client_tools::computer(None)?, notes)
-            }
+            Source::Computer(_) => self.local(LocalTool::Computer, client_tools::computer(None)?, notes),
             Source::ComputerUsePreview(tool) => {
-                self.client_tool("computer", ToolKind::Computer, client_tools::computer(Some(tool))?, notes)
+                self.local(LocalTool::Computer, client_tools::computer(Some(tool))?, notes)
             }
             Source::Mcp(tool) => self.mcp(tool, path, &mut notes.losses),
             Source::FileSearch(_) => missing(hosted(), "file_search", path, &mut notes.losses),
@@ -223,21 +224,15 @@ impl<'a> Toolbox<'a> {
             notes.losses.hint(path, "all tools are loaded from the start");
             return Ok(());
         }
-        let schema = schema::of_arguments(tool.parameters.as_ref(), &format!("{path}.parameters"), &mut notes.losses)?;
-        let function = Tool::Custom(Box::new(client_tools::tool_search(tool, schema)));
-        self.client_tool("tool_search", ToolKind::ToolSearch, function, notes)
+        let path = format!("{path}.parameters");
+        let function = client_tools::tool_search(tool, &path, &mut notes.losses)?;
+        self.local(LocalTool::ToolSearch, function, notes)
     }
 
-    fn client_tool(
-        &mut self,
-        kind: &'static str,
-        tool_kind: ToolKind,
-        tool: Tool<'a>,
-        notes: &mut Notes,
-    ) -> Result<(), ConvertError> {
-        let name = client_tools::name(tool_kind);
-        let upstream = notes.tools.upstream(Charset::CLAUDE, None, name, tool_kind);
-        self.push(kind, "", Text(upstream), tool);
+    /// A tool that the client carries out.
+    fn local(&mut self, local: LocalTool, function: CustomTool<'a>, notes: &mut Notes) -> Result<(), ConvertError> {
+        let upstream = notes.tools.upstream(Charset::CLAUDE, None, local.name(), local.kind());
+        self.push(local.name(), "", Text(upstream), Tool::Custom(Box::new(function)));
         Ok(())
     }
 
