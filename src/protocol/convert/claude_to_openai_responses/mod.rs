@@ -4,10 +4,14 @@ pub mod request;
 pub mod response;
 pub mod stream;
 
+mod citations;
 mod client_tools;
 mod content;
+mod ending;
+mod hosted;
 mod messages;
 mod schema;
 pub(super) mod sealed;
 mod settings;
 mod tools;
+mod usage;
