@@ -4,9 +4,12 @@ pub mod request;
 pub mod response;
 pub mod stream;
 
+mod answer;
 mod choice;
 mod client_tools;
 mod content;
+mod ending;
+mod hosted;
 mod items;
 mod schema;
 mod settings;
