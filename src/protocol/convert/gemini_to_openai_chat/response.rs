@@ -101,6 +101,10 @@ fn choice<'a>(
         losses.hint(format!("{path}.groundingMetadata"), "only its sources are told, as annotations");
     }
     let mut message = answer.message();
+    if finish_reason == TargetReason::Stop && message.content.is_none() {
+        // What has ended well says something, if only an empty text.
+        message.content = Some(Content::Text(Text::default()));
+    }
     message.annotations = (!annotations.is_empty()).then_some(annotations);
     Ok(Choice {
         index: candidate.index.map_or(place as u64, |Count(index)| index),

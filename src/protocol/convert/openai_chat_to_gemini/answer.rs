@@ -32,7 +32,7 @@ pub(super) fn usage(usage: &CompletionUsage, tier: Option<&str>) -> UsageMetadat
     let total = usage.prompt_tokens.saturating_add(candidates).saturating_add(thoughts);
     UsageMetadata {
         prompt_token_count: Some(Count(usage.prompt_tokens)),
-        cached_content_token_count: positive(Some(cached)),
+        cached_content_token_count: positive(Some(cached.min(usage.prompt_tokens))),
         candidates_token_count: Some(Count(candidates)),
         thoughts_token_count: positive(Some(thoughts)),
         total_token_count: Some(Count(total)),
