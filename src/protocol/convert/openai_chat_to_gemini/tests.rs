@@ -374,6 +374,9 @@ fn tools_that_only_another_vendor_runs_are_refused_and_common_ones_are_mapped() 
     let converted = try_request(MODEL, &tools("web_search"), &Media::new()).unwrap();
     let converted: Value = serde_json::from_slice(&converted.body).unwrap();
     assert_eq!(converted["tools"], json!([{"googleSearch": {}}]));
+    let demanded = body(hi(), json!({"tools": [{"type": "web_search"}], "tool_choice": "required"}));
+    let refused = try_request(MODEL, &demanded, &Media::new());
+    assert!(matches!(refused, Err(ConvertError::Unsupported { .. })));
 }
 
 /// Claude's thinking through a compatible vendor: its secrets are sealed, and come back to it alone.

@@ -172,6 +172,13 @@ pub(super) fn tool_config<'a>(
     notes: &mut Notes,
 ) -> Result<Option<ToolConfig<'a>>, ConvertError> {
     if tools.iter().all(|tool| tool.function_declarations.is_empty()) {
+        let demands = |choice| !matches!(choice, &ToolChoice::Mode(ToolChoiceMode::None | ToolChoiceMode::Auto));
+        if request.tools.iter().flatten().next().is_some() && request.tool_choice.as_ref().is_some_and(demands) {
+            return Err(ConvertError::unsupported(
+                "tool_choice",
+                "demands a tool that Gemini does not have, or that it runs as it likes; leave the choice to the model",
+            ));
+        }
         return Ok(None);
     }
     let config = match (&request.tool_choice, &request.function_call) {
