@@ -223,10 +223,10 @@ impl Part {
 
 impl Latest {
     fn set(&mut self, name: &str, value: &RawValue) {
-        match self.0.iter_mut().find(|(known, _)| known == name) {
-            Some((_, known)) => value.get().clone_into(known),
-            None if self.0.len() < MAX_MEMBERS => self.0.push((name.to_owned(), value.get().to_owned())),
-            None => {}
+        if let Some((_, known)) = self.0.iter_mut().find(|(known, _)| known == name) {
+            value.get().clone_into(known);
+        } else if self.0.len() < MAX_MEMBERS {
+            self.0.push((name.to_owned(), value.get().to_owned()));
         }
     }
 
