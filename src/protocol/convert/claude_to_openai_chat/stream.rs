@@ -98,7 +98,6 @@ impl Stream {
 
     fn block_stop(&mut self, index: u64, out: &mut Vec<u8>) {
         match self.open.remove(&index) {
-            None => {}
             Some(Open::Text { start, citations }) => {
                 for citation in citations {
                     let Ok(citation) = serde_json::from_str(&citation) else { continue };
@@ -107,12 +106,11 @@ impl Stream {
                     }
                 }
             }
-            Some(Open::Thinking { text, signature }) => {
-                if !signature.is_empty() {
-                    self.thinking_block(answer::signed(&text, &signature), out);
-                }
+            Some(Open::Thinking { text, signature }) if !signature.is_empty() => {
+                self.thinking_block(answer::signed(&text, &signature), out);
             }
             Some(Open::Call(call)) => self.writer.close_call(0, call, out),
+            None | Some(Open::Thinking { .. }) => {}
         }
     }
 
