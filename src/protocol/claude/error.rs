@@ -51,12 +51,17 @@ pub fn event(failure: &Failure, request_id: &str) -> Bytes {
 }
 
 fn body(failure: &Failure, request_id: &str) -> Value {
+    let mut details = json!({"error_code": failure.code});
+    if failure.code == "thread_unsupported_request" {
+        // The SDK's tool runner goes on without a thread only when it is told so in this way.
+        details["unsupported"] = json!(["thread"]);
+    }
     json!({
         "type": "error",
         "error": {
             "type": error_type(failure.status.as_u16()),
             "message": failure.message,
-            "details": {"error_code": failure.code},
+            "details": details,
         },
         "request_id": request_id,
     })

@@ -11,3 +11,7 @@ pub mod turns;
 pub mod unfold;
 pub mod usage;
 pub mod wire;
+
+/// Stands for the signature of a function call that Gemini did not make, so that it does not ask for one
+/// (<https://ai.google.dev/gemini-api/docs/thought-signatures>).
+pub const SKIP_SIGNATURE: &str = "skip_thought_signature_validator";
