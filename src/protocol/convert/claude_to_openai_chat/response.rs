@@ -154,6 +154,7 @@ impl<'a, 'n> Said<'a, 'n> {
         let function_call = self.legacy_call();
         let calls = self.calls;
         let content = match self.texts.as_slice() {
+            [] if calls.is_empty() && refusal.is_none() && function_call.is_none() => Some(Text::default()),
             [] => None,
             [text] => Some(Text::from(*text)),
             texts => Some(texts.concat().into()),
