@@ -30,13 +30,14 @@ pub(super) fn conversation<'a>(
     all_in_input: bool,
     notes: &mut Notes,
 ) -> Result<Conversation<'a>, ConvertError> {
-    if let Some(path) = cache_control(messages) {
+    if let Some(path) = lost_mark(messages, model.cache_breakpoints) {
         notes.losses.hint(path, "the provider caches by itself");
     }
     let is_system = |message: &Message<'_>| matches!(message.role, Role::System | Role::Developer);
     let leading = messages.iter().take_while(|message| is_system(message)).count();
     let (system, others) = messages.split_at_checked(leading).unwrap_or((&[], messages));
-    let is_marked = system.iter().any(|message| message.content.as_ref().is_some_and(content::is_marked));
+    let is_marked = model.cache_breakpoints
+        && system.iter().any(|message| message.content.as_ref().is_some_and(content::is_marked));
     let mut reader = Reader {
         model,
         items: Vec::with_capacity(messages.len()),
@@ -117,7 +118,7 @@ impl<'a> Reader<'a> {
         losses: &mut Losses,
     ) -> Result<(), ConvertError> {
         let Some(content) = &message.content else { return Ok(()) };
-        if let Some(content) = content::input(content, path, losses)? {
+        if let Some(content) = content::input(content, self.model.cache_breakpoints, path, losses)? {
             self.push(Item::Message(TargetMessage { id: None, role, content, phase: None, status: None }));
         }
         Ok(())
@@ -168,7 +169,7 @@ impl<'a> Reader<'a> {
             let ReasoningDetail::Encrypted(detail) = detail else { continue };
             let sealed = match unseal(&detail.data) {
                 Some((Family::OpenAi, payload)) => payload.into_text(),
-                None if detail.format.as_deref() == Some("openai-responses-v1") => detail.data.by_ref(),
+                // What was not sealed here is another organization's.
                 Some(_) | None => continue,
             };
             let summary = shown.take().map(|text| Part::SummaryText(PlainText { text: text.by_ref() }));
@@ -229,7 +230,13 @@ impl<'a> Reader<'a> {
         };
         let (place, _) = self.pairing.result(id, format!("{path}.tool_call_id"))?;
         let is_custom = self.are_custom.get(place).copied().unwrap_or_default();
-        let output = output(openai_call_id(id).into_text(), message.content.as_ref(), &path, losses)?;
+        let output = output(
+            openai_call_id(id).into_text(),
+            message.content.as_ref(),
+            self.model.cache_breakpoints,
+            &path,
+            losses,
+        )?;
         self.push(if is_custom { Item::CustomToolCallOutput(output) } else { Item::FunctionCallOutput(output) });
         Ok(())
     }
@@ -245,7 +252,7 @@ impl<'a> Reader<'a> {
         };
         let (_, id) = self.pairing.result_by_name(name, format!("{path}.name"))?;
         let id = id.to_owned().into();
-        let output = output(id, message.content.as_ref(), &path, losses)?;
+        let output = output(id, message.content.as_ref(), self.model.cache_breakpoints, &path, losses)?;
         self.push(Item::FunctionCallOutput(output));
         Ok(())
     }
@@ -258,11 +265,12 @@ impl<'a> Reader<'a> {
 fn output<'a>(
     call_id: Text<'a>,
     content: Option<&'a Content<'a>>,
+    takes_marks: bool,
     path: &str,
     losses: &mut Losses,
 ) -> Result<FunctionCallOutput<'a>, ConvertError> {
     let output = match content {
-        Some(content) => content::input(content, path, losses)?,
+        Some(content) => content::input(content, takes_marks, path, losses)?,
         None => None,
     };
     let output = output.unwrap_or_else(|| TextOr::Text(Text::default()));
@@ -284,13 +292,13 @@ fn joined(texts: Vec<Text<'_>>) -> Option<Text<'_>> {
     Some(texts.fold(first, |all, text| format!("{}\n\n{}", &*all, &*text).into()))
 }
 
-/// Where the first of Claude's marks for the cache stands.
-fn cache_control(messages: &[Message<'_>]) -> Option<String> {
+/// Where the first mark for the cache stands that is not carried over.
+fn lost_mark(messages: &[Message<'_>], takes_marks: bool) -> Option<String> {
     messages.iter().enumerate().find_map(|(index, message)| {
         if message.cache_control.is_some() {
             return Some(format!("messages[{index}].cache_control"));
         }
-        let part = message.content.as_ref().and_then(content::cache_control)?;
-        Some(format!("messages[{index}].content[{part}].cache_control"))
+        let (part, member) = message.content.as_ref().and_then(|content| content::lost_mark(content, takes_marks))?;
+        Some(format!("messages[{index}].content[{part}].{member}"))
     })
 }

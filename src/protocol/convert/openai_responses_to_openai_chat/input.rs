@@ -213,7 +213,7 @@ impl<'a> Reader<'a> {
     fn custom_call(&mut self, call: &'a SourceCustomCall<'a>, path: String, notes: &mut Notes) {
         let name =
             notes.tools.upstream(Charset::OPENAI, call.namespace.as_deref(), &call.name, ToolKind::Custom).into_text();
-        if !self.model.reasoning {
+        if !self.model.custom_tools {
             let arguments = json!({CUSTOM_INPUT: &*call.input}).to_string().into();
             return self.call(&call.call_id, name, arguments, path);
         }

@@ -366,3 +366,30 @@ fn what_stands_only_in_the_last_event_is_written() {
     assert!(out.contains(r#""content":"Hi""#) && out.contains(r#""arguments":"{\"a\":1}""#), "{out}");
     assert!(out.contains(r#""finish_reason":"tool_calls""#) && out.ends_with("data: [DONE]\n\n"), "{out}");
 }
+
+/// Newer models of OpenAI take tools in Chat Completions only if they do not think, or not at all.
+#[test]
+fn thinking_gives_way_to_tools() {
+    let body = |model: &str, effort: &str| {
+        let tool = json!({"type": "function", "name": "ls"});
+        request(model, &json!({"input": "a", "tools": [tool], "reasoning": {"effort": effort}, "temperature": 0.5}))
+    };
+    let converted = body("gpt-6", "high").unwrap();
+    let target: Value = serde_json::from_slice(&converted.body).unwrap();
+    assert_eq!((&target["reasoning_effort"], &target["temperature"]), (&json!("none"), &json!(0.5)));
+    assert!(converted.losses.text().contains("reasoning.effort: is none"), "{}", converted.losses.text());
+    let target: Value = serde_json::from_slice(&body("gpt-5", "max").unwrap().body).unwrap();
+    assert_eq!((&target["reasoning_effort"], target.get("temperature")), (&json!("high"), None));
+    assert!(matches!(body("gpt-6.2-sol", "low"), Err(ConvertError::Unsupported { .. })));
+}
+
+/// Vendors without this choice see only the tools that are allowed.
+#[test]
+fn only_allowed_tools_are_shown_where_none_can_be_allowed() {
+    let tools = json!([{"type": "function", "name": "ls"}, {"type": "custom", "name": "patch"}]);
+    let choice = json!({"type": "allowed_tools", "mode": "required", "tools": [{"type": "custom", "name": "patch"}]});
+    let body = converted(OPEN_MODEL, &json!({"input": "a", "tools": tools, "tool_choice": choice})).0;
+    assert_eq!((body["tools"].as_array().unwrap().len(), &body["tool_choice"]), (1, &json!("required")));
+    let function = &body["tools"][0]["function"];
+    assert_eq!((&function["name"], &function["parameters"]["required"]), (&json!("patch"), &json!(["input"])));
+}
