@@ -12,6 +12,12 @@ pub struct Capabilities {
     pub thinking: Thinking,
     /// Whether function calls of the current turn have to have the signature that they came with.
     pub demands_signatures: bool,
+    /// Whether it reads files at any public address
+    /// (<https://ai.google.dev/gemini-api/docs/file-input-methods>).
+    pub remote_files: bool,
+    /// Whether it is of the third generation or later: media within the results of functions, functions beside the vendor's own
+    /// tools, functions together with a JSON answer.
+    pub third_generation: bool,
 }
 
 /// How a model is asked to think.
@@ -34,7 +40,13 @@ pub enum Thinking {
 pub fn of(name: &str) -> Capabilities {
     let has = |part: &str| name.contains(part);
     if has("gemini-1") || has("gemini-2.0") {
-        return Capabilities { max_output: 8192, thinking: Thinking::None, demands_signatures: false };
+        return Capabilities {
+            max_output: 8192,
+            thinking: Thinking::None,
+            demands_signatures: false,
+            remote_files: false,
+            third_generation: false,
+        };
     }
     if has("gemini-2.5") {
         let thinking = if has("pro") {
@@ -44,9 +56,21 @@ pub fn of(name: &str) -> Capabilities {
         } else {
             Thinking::Budget { min: 0, max: 24_576 }
         };
-        return Capabilities { max_output: 65_536, thinking, demands_signatures: false };
+        return Capabilities {
+            max_output: 65_536,
+            thinking,
+            demands_signatures: false,
+            remote_files: true,
+            third_generation: false,
+        };
     }
-    Capabilities { max_output: 65_536, thinking: Thinking::Level, demands_signatures: true }
+    Capabilities {
+        max_output: 65_536,
+        thinking: Thinking::Level,
+        demands_signatures: true,
+        remote_files: true,
+        third_generation: true,
+    }
 }
 
 /// The thinking levels that the model `name` takes, if it takes levels. It refuses others
