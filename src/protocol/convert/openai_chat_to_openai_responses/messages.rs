@@ -5,7 +5,7 @@ use super::tools::IntoText;
 use crate::protocol::convert::names::{Charset, ToolKind, made_up_call_id, openai_call_id};
 use crate::protocol::convert::pairing::Pairing;
 use crate::protocol::convert::seal::{Family, unseal};
-use crate::protocol::convert::{ConvertError, Losses, Notes};
+use crate::protocol::convert::{ConvertError, Losses, Notes, arguments};
 use crate::protocol::openai_chat::capabilities::Capabilities;
 use crate::protocol::openai_chat::wire::content::Content;
 use crate::protocol::openai_chat::wire::message::{Message, ReasoningDetail, Role, ToolCall};
@@ -144,16 +144,18 @@ impl<'a> Reader<'a> {
             self.push(Item::Message(TargetMessage { id: None, role, content, phase: None, status: None }));
         }
         for (place, call) in message.tool_calls.iter().flatten().enumerate() {
-            self.call(call, format!("{path}.tool_calls[{place}]"), notes);
+            self.call(call, format!("{path}.tool_calls[{place}]"), notes)?;
         }
         if let Some(call) = &message.function_call {
             let id = legacy_call_id(index);
             let name = notes.tools.upstream(Charset::OPENAI, None, &call.name, ToolKind::Function).into_text();
-            self.open(&id, &call.name, format!("{path}.function_call"), false);
+            let path = format!("{path}.function_call");
+            let arguments = arguments::repeated(&call.arguments, &call.name, &path)?.into();
+            self.open(&id, &call.name, path, false);
             self.push(Item::FunctionCall(FunctionCall {
                 call_id: id.into(),
                 name,
-                arguments: or_empty_object(&call.arguments),
+                arguments,
                 ..FunctionCall::default()
             }));
         }
@@ -193,15 +195,16 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn call(&mut self, call: &'a ToolCall<'a>, path: String, notes: &mut Notes) {
+    fn call(&mut self, call: &'a ToolCall<'a>, path: String, notes: &mut Notes) -> Result<(), ConvertError> {
         match call {
             ToolCall::Function(call) => {
                 let name = &call.function.name;
+                let arguments = arguments::repeated(&call.function.arguments, &call.id, &path)?.into();
                 self.open(&call.id, name, path, false);
                 self.push(Item::FunctionCall(FunctionCall {
                     call_id: openai_call_id(&call.id).into_text(),
                     name: notes.tools.upstream(Charset::OPENAI, None, name, ToolKind::Function).into_text(),
-                    arguments: or_empty_object(&call.function.arguments),
+                    arguments,
                     ..FunctionCall::default()
                 }));
             }
@@ -217,6 +220,7 @@ impl<'a> Reader<'a> {
             }
             ToolCall::Other(_) => notes.losses.add(path, "a call of an unknown type, left out"),
         }
+        Ok(())
     }
 
     fn open(&mut self, id: &str, name: &str, path: String, is_custom: bool) {
@@ -280,10 +284,6 @@ fn output<'a>(
 /// Legacy calls have no ids.
 fn legacy_call_id(index: usize) -> String {
     made_up_call_id("function_call", index)
-}
-
-fn or_empty_object<'a>(arguments: &'a Text<'a>) -> Text<'a> {
-    if arguments.trim().is_empty() { "{}".into() } else { arguments.by_ref() }
 }
 
 fn joined(texts: Vec<Text<'_>>) -> Option<Text<'_>> {

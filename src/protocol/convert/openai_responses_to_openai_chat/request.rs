@@ -241,7 +241,11 @@ fn of_openai<'a>(request: &'a Request<'a>, model: Capabilities, target: &mut Tar
     target.prompt_cache_retention = request.prompt_cache_retention.as_ref().map(Text::by_ref);
     if let Some(options) = &request.prompt_cache_options {
         if model.cache_breakpoints {
-            let (mode, ttl) = (options.mode.as_ref().map(Text::by_ref), options.ttl.as_ref().map(Text::by_ref));
+            let mode = options.mode.as_ref().map(Text::by_ref);
+            let ttl = options.ttl.as_ref().filter(|ttl| **ttl == "30m").map(Text::by_ref);
+            if ttl.is_none() && options.ttl.is_some() {
+                losses.hint("prompt_cache_options.ttl", "is \"30m\" in Chat Completions");
+            }
             target.prompt_cache_options = Some(PromptCacheOptions { mode, ttl });
         } else {
             losses.hint("prompt_cache_options", "is not known to the model");
