@@ -54,7 +54,6 @@ pub fn of(name: &str) -> Capabilities {
             sampling: true,
             structured_output: false,
             prefill: true,
-            ..current
         };
     }
     if budget {
@@ -66,7 +65,7 @@ pub fn of(name: &str) -> Capabilities {
             sampling: true,
             structured_output,
             prefill: true,
-            ..current
+            both_samplings: false,
         };
     }
     current

@@ -97,6 +97,8 @@ pub struct Reply {
     pub created: u64,
     /// Whether a Chat client asked for the usage of its stream.
     pub include_usage: bool,
+    /// Whether a Chat client declared its functions in the legacy form, `functions`, in which it also expects the call.
+    pub legacy_functions: bool,
     /// Whether a Gemini client wants its stream as one JSON array and not as events.
     pub as_array: bool,
     /// Whether an OpenAI client wants its embeddings in base64 and not as numbers.
@@ -308,6 +310,7 @@ fn remember(request: &impl Remembered, reply: &mut Reply) {
 impl Remembered for openai_chat::wire::request::Request<'_> {
     fn remember(&self, reply: &mut Reply) {
         reply.include_usage = self.stream_options.and_then(|options| options.include_usage) == Some(true);
+        reply.legacy_functions = self.functions.is_some() && self.tools.is_none();
     }
 }
 

@@ -57,11 +57,9 @@ pub fn service_tier(tier: Option<&Text<'_>>) -> Option<&'static str> {
 
 /// A page that the text between two characters comes from; `None` for what is no page.
 pub fn annotation<'a>(citation: &'a Citation<'a>, start: u64, end: u64) -> Option<Annotation<'a>> {
-    let (url, title, cited) = match citation {
-        Citation::WebSearchResultLocation(place) => (&place.url, &place.title, &place.cited_text),
-        Citation::SearchResultLocation(place) if place.source.starts_with("http") => {
-            (&place.source, &place.title, &place.cited_text)
-        }
+    let (url, title) = match citation {
+        Citation::WebSearchResultLocation(place) => (&place.url, &place.title),
+        Citation::SearchResultLocation(place) if place.source.starts_with("http") => (&place.source, &place.title),
         _ => return None,
     };
     Some(Annotation::UrlCitation(UrlCitationAnnotation {
@@ -71,7 +69,7 @@ pub fn annotation<'a>(citation: &'a Citation<'a>, start: u64, end: u64) -> Optio
             title: Some(title.as_ref().map(Text::by_ref).unwrap_or_default()),
             start_index: Some(start),
             end_index: Some(end),
-            content: (!cited.is_empty()).then(|| cited.by_ref()),
+            content: None,
         },
     }))
 }

@@ -6,7 +6,7 @@ use super::thinking;
 use crate::protocol::claude::wire::content::{CompactionBlock, ContentBlock, ToolResultBlock, ToolUseBlock};
 use crate::protocol::claude::wire::document::BasicBlock;
 use crate::protocol::claude::wire::request::{InputMessage, MessagesRequest, Role as ClaudeRole};
-use crate::protocol::convert::names::{Charset, ToolKind};
+use crate::protocol::convert::names::{Charset, ToolKind, openai_call_id};
 use crate::protocol::convert::pairing::Pairing;
 use crate::protocol::convert::{Context, ConvertError, Notes, ServerTools};
 use crate::protocol::openai_chat::wire::content::{Content, Part, TextPart};
@@ -245,7 +245,7 @@ impl<'a> Conversation<'a, '_> {
         let name = Text(self.notes.tools.upstream(Charset::OPENAI, None, &block.name, ToolKind::Function));
         let Turn::Assistant(assistant) = &mut self.turn else { return Ok(()) };
         assistant.calls.push(ToolCall::Function(FunctionToolCall {
-            id: Text(Charset::OPENAI.fit(&block.id)),
+            id: Text(openai_call_id(&block.id)),
             function: FunctionCall { name, arguments: Text::from(block.input.get()) },
             extra_content: assistant.signature.take(),
             cache_control: None,
@@ -256,7 +256,7 @@ impl<'a> Conversation<'a, '_> {
     fn tool_result(&mut self, block: &'a ToolResultBlock<'a>, path: &str) -> Result<(), ConvertError> {
         self.pairing.result(&block.tool_use_id, path)?;
         let mut parts = results::take_apart(block, path, &mut self.blocks, &mut self.notes.losses)?;
-        let id = Text(Charset::OPENAI.fit(&block.tool_use_id));
+        let id = Text(openai_call_id(&block.tool_use_id));
         let content = parts.text(block.is_error == Some(true));
         let Turn::User(user) = &mut self.turn else { return Ok(()) };
         user.shown.extend(parts.labelled(&id));

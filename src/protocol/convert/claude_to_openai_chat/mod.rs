@@ -12,3 +12,6 @@ pub mod results;
 pub mod schema;
 pub mod thinking;
 pub mod tools;
+
+#[cfg(test)]
+mod tests;

@@ -29,7 +29,10 @@ pub fn convert<'a>(
         said.losses.hint("container", "has no counterpart");
     }
     let refusal = response.stop_details.as_ref().and_then(|details| details.explanation.as_ref());
-    let finish_reason = ending(response, !said.calls.is_empty(), said.losses);
+    let finish_reason = match ending(response, !said.calls.is_empty(), said.losses) {
+        FinishReason::ToolCalls if reply.legacy_functions => FinishReason::FunctionCall,
+        reason => reason,
+    };
     let message = said.message(refusal.filter(|_| finish_reason == FinishReason::ContentFilter));
     let usage = response.usage.as_ref();
     Ok(Target {
@@ -133,8 +136,25 @@ impl<'a, 'n> Said<'a, 'n> {
         });
     }
 
-    fn message(self, refusal: Option<&'a Text<'a>>) -> ResponseMessage<'a> {
+    /// The call of a client that declared its functions in the legacy form, which has place for one.
+    fn legacy_call(&mut self) -> Option<FunctionCall<'a>> {
+        if !self.reply.legacy_functions || self.calls.is_empty() {
+            return None;
+        }
+        if self.calls.len() > 1 {
+            self.losses.add("content", "has several calls, of which the first has a place");
+        }
+        std::mem::take(&mut self.calls).into_iter().find_map(|call| match call {
+            ToolCall::Function(call) => Some(call.function),
+            _ => None,
+        })
+    }
+
+    fn message(mut self, refusal: Option<&'a Text<'a>>) -> ResponseMessage<'a> {
+        let function_call = self.legacy_call();
+        let calls = self.calls;
         let content = match self.texts.as_slice() {
+            [] if calls.is_empty() && refusal.is_none() && function_call.is_none() => Some(Text::default()),
             [] => None,
             [text] => Some(Text::from(*text)),
             texts => Some(texts.concat().into()),
@@ -149,7 +169,8 @@ impl<'a, 'n> Said<'a, 'n> {
             content: content.map(Content::Text),
             refusal: refusal.map(Text::by_ref),
             annotations: (!self.annotations.is_empty()).then_some(self.annotations),
-            tool_calls: (!self.calls.is_empty()).then_some(self.calls),
+            tool_calls: (!calls.is_empty()).then_some(calls),
+            function_call,
             reasoning_content,
             thinking_blocks: (!self.thinking_blocks.is_empty()).then_some(self.thinking_blocks),
             ..ResponseMessage::default()

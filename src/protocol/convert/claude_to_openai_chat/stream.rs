@@ -21,6 +21,8 @@ pub struct Stream {
     open: BTreeMap<u64, Open>,
     /// The characters of text so far.
     characters: u64,
+    /// Whether any thinking was shown.
+    has_thought: bool,
 }
 
 /// A block that is open.
@@ -36,7 +38,13 @@ enum Open {
 impl Stream {
     /// A stream that answers what left `reply` behind.
     pub fn new(reply: Rc<Reply>) -> Self {
-        Self { writer: StreamWriter::new(reply), usage: Usage::default(), open: BTreeMap::new(), characters: 0 }
+        Self {
+            writer: StreamWriter::new(reply),
+            usage: Usage::default(),
+            open: BTreeMap::new(),
+            characters: 0,
+            has_thought: false,
+        }
     }
 
     fn message_start(&mut self, start: &MessageStart<'_>, out: &mut Vec<u8>) {
@@ -56,7 +64,7 @@ impl Stream {
                 open
             }
             ContentBlock::Thinking(block) => {
-                self.writer.reasoning(0, &block.thinking, out);
+                self.thinking(&block.thinking, true, out);
                 let signature = block.signature.as_deref().unwrap_or_default().to_owned();
                 Open::Thinking { text: (*block.thinking).to_owned(), signature }
             }
@@ -81,8 +89,9 @@ impl Stream {
                 citations.extend(serde_json::to_string(&delta.citation));
             }
             (Some(Open::Thinking { text, .. }), Delta::Thinking(delta)) => {
+                let is_first = text.is_empty();
                 text.push_str(&delta.thinking);
-                self.writer.reasoning(0, &delta.thinking, out);
+                self.thinking(&delta.thinking, is_first, out);
             }
             (Some(Open::Thinking { signature, .. }), Delta::Signature(delta)) => {
                 signature.clear();
@@ -98,7 +107,6 @@ impl Stream {
 
     fn block_stop(&mut self, index: u64, out: &mut Vec<u8>) {
         match self.open.remove(&index) {
-            None => {}
             Some(Open::Text { start, citations }) => {
                 for citation in citations {
                     let Ok(citation) = serde_json::from_str(&citation) else { continue };
@@ -107,12 +115,11 @@ impl Stream {
                     }
                 }
             }
-            Some(Open::Thinking { text, signature }) => {
-                if !signature.is_empty() {
-                    self.thinking_block(answer::signed(&text, &signature), out);
-                }
+            Some(Open::Thinking { text, signature }) if !signature.is_empty() => {
+                self.thinking_block(answer::signed(&text, &signature), out);
             }
             Some(Open::Call(call)) => self.writer.close_call(0, call, out),
+            None | Some(Open::Thinking { .. }) => {}
         }
     }
 
@@ -143,6 +150,17 @@ impl Stream {
     fn text(&mut self, text: &str, out: &mut Vec<u8>) {
         self.characters += answer::characters(text);
         self.writer.text(0, text, out);
+    }
+
+    /// The texts of several blocks stand on lines of their own.
+    fn thinking(&mut self, thinking: &str, is_first: bool, out: &mut Vec<u8>) {
+        if thinking.is_empty() {
+            return;
+        }
+        if is_first && std::mem::replace(&mut self.has_thought, true) {
+            self.writer.reasoning(0, "\n", out);
+        }
+        self.writer.reasoning(0, thinking, out);
     }
 
     fn thinking_block(&mut self, block: ThinkingBlock<'_>, out: &mut Vec<u8>) {

@@ -11,12 +11,13 @@ pub struct Marks {
     lasting: bool,
 }
 
-impl Marks {
-    /// For a new request.
-    pub fn new() -> Self {
+impl Default for Marks {
+    fn default() -> Self {
         Self { left: 4, lasting: true }
     }
+}
 
+impl Marks {
     /// The border that was set at `path`, in either way of saying so.
     ///
     /// Claude's borders live for 5 minutes or an hour, and those of an hour have to come first. OpenAI's own lifetimes have no
@@ -56,7 +57,7 @@ mod tests {
 
     #[test]
     fn borders_keep_to_claudes_rules() {
-        let (mut marks, mut losses) = (Marks::new(), Losses::default());
+        let (mut marks, mut losses) = (Marks::default(), Losses::default());
         let claude = |ttl: &'static str| ChatCacheControl { kind: "ephemeral".into(), ttl: Some(ttl.into()) };
         let (long, short) = (claude("1h"), claude("5m"));
         let own = PromptCacheBreakpoint { mode: "explicit".into(), ttl: Some("12h".into()) };

@@ -3,16 +3,17 @@
 use crate::protocol::claude::wire::citation::{Citation, WebSearchResultLocation};
 use crate::protocol::claude::wire::content::{ContentBlock, TextBlock};
 use crate::protocol::convert::Losses;
+use crate::protocol::convert::seal::{Family, seal};
 use crate::protocol::openai_chat::wire::response::{Annotation, UrlCitation};
 use crate::protocol::wire::Text;
 
-/// A page. What Claude seals into its own citations nobody else can give.
+/// A page. What Claude seals into its own citations nobody else can give; the mark tells that it is none of Claude's.
 pub fn citation<'a>(citation: &'a UrlCitation<'a>) -> Citation<'a> {
     Citation::WebSearchResultLocation(WebSearchResultLocation {
         cited_text: citation.content.as_ref().map(Text::by_ref).unwrap_or_default(),
         url: citation.url.by_ref(),
         title: citation.title.as_ref().map(Text::by_ref),
-        encrypted_index: Text::default(),
+        encrypted_index: seal(Family::OpenAi, "").into(),
     })
 }
 

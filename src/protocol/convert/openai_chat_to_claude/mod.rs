@@ -14,3 +14,6 @@ pub mod sampling;
 pub mod schema;
 pub mod thinking;
 pub mod tools;
+
+#[cfg(test)]
+mod tests;

@@ -31,7 +31,7 @@ pub fn convert<'a>(
     refuse(request)?;
     left_out(request, &mut notes.losses)?;
     let max_tokens = max_tokens(request, model.can, &mut notes.losses)?;
-    let mut marks = Marks::new();
+    let mut marks = Marks::default();
     let tools = tools::tools(request, model.can, &mut marks, notes)?;
     let mut choice = tools::choice(request, &tools, notes)?;
     let mut asked = thinking::asked(request, model, max_tokens, &mut notes.losses);

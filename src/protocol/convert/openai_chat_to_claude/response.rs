@@ -29,7 +29,7 @@ pub fn convert<'a>(
     losses: &mut Losses,
 ) -> Result<Target<'a>, ConvertError> {
     if let Some(error) = &response.error {
-        return Err(ConvertError::Unreadable(fault::of_member(error).message.into_owned()));
+        return Err(ConvertError::Failed(fault::of_member(error)));
     }
     let Some(choice) = response.choices.iter().min_by_key(|choice| choice.index) else {
         return Err(ConvertError::Unreadable("it has no choices".to_owned()));
@@ -82,9 +82,7 @@ fn ending<'a>(
 ) -> Result<(StopReason<'a>, Option<StopDetails<'a>>), ConvertError> {
     let has_calls = content.iter().any(|block| matches!(block, ContentBlock::ToolUse(_)));
     let reason = match &choice.finish_reason {
-        Some(reason) => {
-            answer::stop_reason(reason).map_err(|end| ConvertError::Unreadable(end.message.into_owned()))?
-        }
+        Some(reason) => answer::stop_reason(reason).map_err(ConvertError::Failed)?,
         None => StopReason::EndTurn,
     };
     let refusal = choice.message.refusal.as_ref().filter(|refusal| !refusal.is_empty());

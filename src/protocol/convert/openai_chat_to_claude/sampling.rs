@@ -40,9 +40,8 @@ pub fn sampling(
 ) -> Result<Sampling, ConvertError> {
     let temperature = within("temperature", request.temperature, 2.0)?;
     let top_p = within("top_p", request.top_p, 1.0)?;
-    // 1 is what happens anyway.
-    let temperature = temperature.filter(|temperature| *temperature != 1.0 || !(is_thinking || !model.sampling));
-    let top_p = top_p.filter(|top_p| *top_p != 1.0);
+    // 1 is what happens anyway, and must not displace the other.
+    let [temperature, top_p] = [temperature, top_p].map(|number| number.filter(|number| *number != 1.0));
     let top_k = request.top_k;
     if is_thinking || !model.sampling {
         let reason = if model.sampling { "is not taken while Claude thinks" } else { "is not taken by this model" };

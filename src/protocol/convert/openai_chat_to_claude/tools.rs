@@ -206,7 +206,9 @@ pub fn choice<'a>(
     if tools.is_empty() {
         return Ok(None);
     }
-    let disable_parallel_tool_use = (request.parallel_tool_calls == Some(false)).then_some(true);
+    // The legacy form has place for one call in an answer.
+    let is_legacy = request.functions.is_some() && request.tools.is_none();
+    let disable_parallel_tool_use = (request.parallel_tool_calls == Some(false) || is_legacy).then_some(true);
     let mode = ToolChoiceMode { disable_parallel_tool_use };
     let mut named = |name: &'a Text<'a>, kind| {
         let name = Text(notes.tools.upstream(Charset::CLAUDE, None, name, kind));

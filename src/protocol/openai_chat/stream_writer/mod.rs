@@ -61,6 +61,8 @@ struct Call {
 #[derive(Debug)]
 enum CallKind {
     Function,
+    /// The one call of a client that declared its functions in the legacy form.
+    Legacy,
     /// A custom tool of the client that the upstream sees as a function.
     WrappedCustom(CustomInput),
     /// A custom tool that the upstream knows as such.
@@ -193,8 +195,17 @@ impl StreamWriter {
         out: &mut Vec<u8>,
     ) -> usize {
         let is_function = matches!(kind, CallKind::Function);
+        let is_legacy = is_function && self.reply.legacy_functions;
         let Some(state) = self.choice(choice, out) else { return 0 };
         let index = state.calls.len();
+        if is_legacy {
+            // That form has one call; further ones have no place.
+            state.calls.push(Call { kind: CallKind::Legacy, has_arguments: false, closed: index > 0 });
+            if index == 0 {
+                self.legacy_call(choice, b"\"name\":", name, out);
+            }
+            return index;
+        }
         state.calls.push(Call { kind, has_arguments: false, closed: false });
         self.begin_call(choice, index, out);
         out.extend_from_slice(b",\"id\":");
@@ -225,6 +236,7 @@ impl StreamWriter {
             state.has_arguments = true;
             match &mut state.kind {
                 CallKind::Function => self.function_arguments(choice, call, piece, out),
+                CallKind::Legacy => self.legacy_call(choice, b"\"arguments\":", piece, out),
                 CallKind::Custom => self.custom_input(choice, call, piece, out),
                 CallKind::WrappedCustom(custom) => {
                     custom.feed(piece, &mut input);
@@ -242,7 +254,8 @@ impl StreamWriter {
         state.closed = true;
         match &mut state.kind {
             CallKind::Function if !state.has_arguments => self.function_arguments(choice, call, "{}", out),
-            CallKind::Function | CallKind::Custom => {}
+            CallKind::Legacy if !state.has_arguments => self.legacy_call(choice, b"\"arguments\":", "{}", out),
+            CallKind::Function | CallKind::Legacy | CallKind::Custom => {}
             CallKind::WrappedCustom(custom) => {
                 let mut rest = String::new();
                 custom.finish(&mut rest);
@@ -252,7 +265,7 @@ impl StreamWriter {
     }
 
     /// Notes why an answer ended; the last word counts, and is written by [`finish`](Self::finish). `stop` becomes `tool_calls`
-    /// where there are calls.
+    /// where there are calls, and that `function_call` for clients of legacy functions.
     pub fn finish_reason(&mut self, choice: u64, reason: FinishReason<'_>, out: &mut Vec<u8>) {
         if let Some(choice) = self.choice(choice, out) {
             choice.finish_reason = Some(reason.into_owned());
@@ -282,6 +295,10 @@ impl StreamWriter {
                 None | Some(FinishReason::Stop) if calls > 0 => FinishReason::ToolCalls,
                 None => FinishReason::Stop,
                 Some(reason) => reason,
+            };
+            let reason = match reason {
+                FinishReason::ToolCalls if self.reply.legacy_functions => FinishReason::FunctionCall,
+                reason => reason,
             };
             self.begin(index, out);
             out.extend_from_slice(b"{},\"finish_reason\":");
@@ -376,6 +393,14 @@ impl StreamWriter {
         frame::string(out, piece);
         out.push(b'}');
         Self::end_call(out);
+    }
+
+    fn legacy_call(&self, choice: u64, member: &[u8], text: &str, out: &mut Vec<u8>) {
+        self.begin(choice, out);
+        out.extend_from_slice(b"{\"function_call\":{");
+        out.extend_from_slice(member);
+        frame::string(out, text);
+        out.extend_from_slice(b"}},\"finish_reason\":null}]}\n\n");
     }
 
     /// The beginning of a chunk, up to the value of `delta`.

@@ -128,3 +128,18 @@ fn each_choice_has_its_role_and_its_reason() {
         assert_eq!(of(index).filter(|choice| choice["finish_reason"] == reason).count(), 1);
     }
 }
+
+#[test]
+fn a_client_of_legacy_functions_gets_its_call_in_that_form() {
+    let reply = Reply { legacy_functions: true, ..Reply::default() };
+    let (mut writer, mut out) = (StreamWriter::new(Rc::new(reply)), vec![]);
+    let call = writer.tool_call(0, "a", "ls", None, &mut out);
+    writer.arguments(0, call, "{\"x\":1}", &mut out);
+    let second = writer.tool_call(0, "b", "ls", None, &mut out);
+    writer.arguments(0, second, "{}", &mut out);
+    writer.finish(&mut out);
+    let choices = choices(&out);
+    let calls: Vec<&Value> = choices.iter().filter_map(|choice| choice.pointer("/delta/function_call")).collect();
+    assert_eq!(calls, [&json!({"name": "ls"}), &json!({"arguments": "{\"x\":1}"})]);
+    assert_eq!(choices.last().unwrap()["finish_reason"], "function_call");
+}
