@@ -40,7 +40,7 @@ pub fn convert<'a>(
     }
     let mut reason = finish_reason(response);
     if reason == FinishReason::Stop && !answer.calls.is_empty() {
-        reason = FinishReason::ToolCalls;
+        reason = if reply.legacy_functions { FinishReason::FunctionCall } else { FinishReason::ToolCalls };
     }
     Ok(Target {
         id: answer_id(reply).into(),
@@ -177,11 +177,23 @@ impl<'a> Answer<'a> {
         self.calls.push(ToolCall::Custom(CustomToolCall { id, custom: CustomCall { name, input } }));
     }
 
+    /// The call in the form of a client that knows only the legacy one, and only one call.
+    fn legacy_call(&mut self) -> Option<FunctionCall<'a>> {
+        if !self.reply.legacy_functions {
+            return None;
+        }
+        std::mem::take(&mut self.calls).into_iter().find_map(|call| match call {
+            ToolCall::Function(call) => Some(call.function),
+            ToolCall::Custom(_) | ToolCall::Other(_) => None,
+        })
+    }
+
     fn choice(mut self, reason: FinishReason<'a>) -> Choice<'a> {
         if self.texts.is_empty() && self.refusals.is_empty() && self.calls.is_empty() {
             // A message that says nothing says it with an empty text.
             self.texts.push(Text::default());
         }
+        let function_call = self.legacy_call();
         let logprobs = (!self.logprobs.is_empty()).then_some(Logprobs { content: Some(self.logprobs), refusal: None });
         Choice {
             index: 0,
@@ -190,6 +202,7 @@ impl<'a> Answer<'a> {
                 content: joined(self.texts).map(Content::Text),
                 refusal: joined(self.refusals),
                 annotations: Some(self.annotations).filter(|annotations| !annotations.is_empty()),
+                function_call,
                 tool_calls: Some(self.calls).filter(|calls| !calls.is_empty()),
                 reasoning_content: joined(self.reasoning),
                 reasoning_details: Some(self.details).filter(|details| !details.is_empty()),

@@ -392,3 +392,13 @@ fn only_allowed_tools_are_shown_where_none_can_be_allowed() {
     let function = &body["tools"][0]["function"];
     assert_eq!((&function["name"], &function["parameters"]["required"]), (&json!("patch"), &json!(["input"])));
 }
+
+#[test]
+fn a_client_of_legacy_functions_gets_its_call_in_that_form() {
+    let body = json!({"status": "completed", "id": "r", "output": [call("c", "ls", "{\"a\":1}")]}).to_string();
+    let reply = Reply { legacy_functions: true, ..Reply::default() };
+    let answer = convert::response(OpenAiResponses, OpenAiChat, &body, &reply).unwrap();
+    let choice = serde_json::from_slice::<Value>(&answer.body).unwrap()["choices"][0].clone();
+    assert_eq!(choice["message"]["function_call"], json!({"name": "ls", "arguments": "{\"a\":1}"}));
+    assert_eq!((choice["message"].get("tool_calls"), &choice["finish_reason"]), (None, &json!("function_call")));
+}
