@@ -70,14 +70,14 @@ impl Stream {
     }
 
     fn end(&mut self, end: End, out: &mut Vec<u8>) {
+        if end == End::Broken {
+            return self.writer.fault(&StreamFault::cut_off(), out);
+        }
         // Clients count on it, also where the vendor does not tell.
         if !self.has_usage {
             self.writer.usage(no_usage());
         }
-        match end {
-            End::Broken => self.writer.fault(&StreamFault::cut_off(), out),
-            end => self.writer.finish(end.incomplete(), out),
-        }
+        self.writer.finish(end.incomplete(), out);
     }
 }
 

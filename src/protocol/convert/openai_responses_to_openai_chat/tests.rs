@@ -343,6 +343,7 @@ fn failures_are_told_in_their_own_words() {
         json!({"type": "response.failed", "response": {"id": "r", "error": {"code": "context_length_exceeded", "message": "Too long."}}}),
         json!({"type": "error", "code": "context_length_exceeded", "message": "Too long."}),
         json!({"type": "error", "error": {"code": "context_length_exceeded", "message": "Too long."}}),
+        json!({"error": {"code": "context_length_exceeded", "message": "Too long."}}),
     ] {
         let out = stream(&[created.clone(), failure], true);
         let last = out.trim_end().rsplit("data: ").next().unwrap();
