@@ -1,4 +1,24 @@
-//! The arguments of a call while they arrive in pieces.
+//! The arguments of a call: while they arrive in pieces, and as a request repeats them.
+
+use super::ConvertError;
+
+/// The arguments of the call `id`, which stands at `path` in a request, for a dialect that has them as text too. None at all are an
+/// empty object. What is not JSON was cut short: to repair it would make the model believe that it said something else.
+pub fn repeated<'a>(arguments: &'a str, id: &str, path: &str) -> Result<&'a str, ConvertError> {
+    let trimmed = arguments.trim();
+    if matches!(trimmed, "" | "null") {
+        return Ok("{}");
+    }
+    if trimmed.starts_with('{') && serde_json::from_str::<serde::de::IgnoredAny>(trimmed).is_ok() {
+        return Ok(arguments);
+    }
+    Err(ConvertError::invalid(
+        path,
+        format!(
+            "the arguments of the tool call {id:?} are no JSON object; drop the call with its result, or mend them"
+        ),
+    ))
+}
 
 /// Tells when a JSON object that arrives in pieces is complete, without keeping it.
 ///
@@ -39,6 +59,17 @@ impl ObjectEnd {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// B08: empty arguments are an empty object, cut ones are a fault that names the call.
+    #[test]
+    fn what_was_cut_is_not_repaired() {
+        for (arguments, expected) in [("", "{}"), (" ", "{}"), ("null", "{}"), ("{ \"a\":1}", "{ \"a\":1}")] {
+            assert_eq!(repeated(arguments, "c1", "x"), Ok(expected));
+        }
+        for arguments in ["{\"a\":", "a", "[]", "{}{}"] {
+            assert!(repeated(arguments, "c1", "x").unwrap_err().to_string().contains("\"c1\""), "{arguments}");
+        }
+    }
 
     #[test]
     fn the_last_brace_ends_it_and_nothing_before() {

@@ -10,9 +10,11 @@ use crate::protocol::openai_responses::wire::content::{
 use crate::protocol::openai_responses::wire::request::PromptCacheBreakpoint;
 use crate::protocol::wire::{Text, TextOr};
 
-/// The content of a message that the model does not say, or of a tool's output; `None` if nothing is left of it.
+/// The content of a message that the model does not say, or of a tool's output; `None` if nothing is left of it. Marks for the cache
+/// are left out if the model does not take them.
 pub(super) fn input<'a>(
     content: &'a Content<'a>,
+    takes_marks: bool,
     path: &str,
     losses: &mut Losses,
 ) -> Result<Option<TargetContent<'a>>, ConvertError> {
@@ -22,7 +24,7 @@ pub(super) fn input<'a>(
     };
     let mut converted = Vec::with_capacity(parts.len());
     for (index, part) in parts.iter().enumerate() {
-        converted.extend(input_part(part, &format!("{path}.content[{index}]"), losses)?);
+        converted.extend(input_part(part, takes_marks, &format!("{path}.content[{index}]"), losses)?);
     }
     Ok(match converted.len() {
         0 => None,
@@ -40,14 +42,19 @@ fn alone(parts: Vec<Target<'_>>) -> TargetContent<'_> {
     }
 }
 
-fn input_part<'a>(part: &'a Part<'a>, path: &str, losses: &mut Losses) -> Result<Option<Target<'a>>, ConvertError> {
+fn input_part<'a>(
+    part: &'a Part<'a>,
+    takes_marks: bool,
+    path: &str,
+    losses: &mut Losses,
+) -> Result<Option<Target<'a>>, ConvertError> {
     Ok(Some(match part {
         Part::Text(part) => Target::InputText(InputText {
             text: part.text.by_ref(),
-            prompt_cache_breakpoint: breakpoint(part.prompt_cache_breakpoint.as_ref()),
+            prompt_cache_breakpoint: breakpoint(part.prompt_cache_breakpoint.as_ref(), takes_marks),
         }),
-        Part::ImageUrl(part) => Target::InputImage(image(part)),
-        Part::File(part) => Target::InputFile(file(part, path)?),
+        Part::ImageUrl(part) => Target::InputImage(image(part, takes_marks)),
+        Part::File(part) => Target::InputFile(file(part, takes_marks, path)?),
         Part::Refusal(part) => {
             Target::InputText(InputText { text: part.refusal.by_ref(), prompt_cache_breakpoint: None })
         }
@@ -64,16 +71,16 @@ fn input_part<'a>(part: &'a Part<'a>, path: &str, losses: &mut Losses) -> Result
     }))
 }
 
-fn image<'a>(part: &'a ImagePart<'a>) -> InputImage<'a> {
+fn image<'a>(part: &'a ImagePart<'a>, takes_marks: bool) -> InputImage<'a> {
     InputImage {
         image_url: Some(part.image_url.url.by_ref()),
         file_id: None,
         detail: Some(part.image_url.detail.as_ref().map_or_else(|| "auto".into(), Text::by_ref)),
-        prompt_cache_breakpoint: breakpoint(part.prompt_cache_breakpoint.as_ref()),
+        prompt_cache_breakpoint: breakpoint(part.prompt_cache_breakpoint.as_ref(), takes_marks),
     }
 }
 
-fn file<'a>(part: &'a FilePart<'a>, path: &str) -> Result<InputFile<'a>, ConvertError> {
+fn file<'a>(part: &'a FilePart<'a>, takes_marks: bool, path: &str) -> Result<InputFile<'a>, ConvertError> {
     let file = &part.file;
     let filename = file.filename.as_ref().map(Text::by_ref);
     let file_data = file.file_data.as_ref().map(|data| match data.get(..5) {
@@ -92,12 +99,15 @@ fn file<'a>(part: &'a FilePart<'a>, path: &str) -> Result<InputFile<'a>, Convert
         file_id,
         filename,
         detail: None,
-        prompt_cache_breakpoint: breakpoint(part.prompt_cache_breakpoint.as_ref()),
+        prompt_cache_breakpoint: breakpoint(part.prompt_cache_breakpoint.as_ref(), takes_marks),
     })
 }
 
-fn breakpoint<'a>(breakpoint: Option<&'a SourceBreakpoint<'a>>) -> Option<PromptCacheBreakpoint<'a>> {
-    breakpoint.map(|breakpoint| PromptCacheBreakpoint {
+fn breakpoint<'a>(
+    breakpoint: Option<&'a SourceBreakpoint<'a>>,
+    takes_marks: bool,
+) -> Option<PromptCacheBreakpoint<'a>> {
+    breakpoint.filter(|_| takes_marks).map(|breakpoint| PromptCacheBreakpoint {
         mode: breakpoint.mode.by_ref(),
         ttl: breakpoint.ttl.as_ref().map(Text::by_ref),
     })
@@ -164,14 +174,19 @@ pub(super) fn is_marked(content: &Content<'_>) -> bool {
     parts.iter().any(|part| !matches!(part, Part::Text(part) if part.prompt_cache_breakpoint.is_none()))
 }
 
-/// Where the first of Claude's marks for the cache stands.
-pub(super) fn cache_control(content: &Content<'_>) -> Option<usize> {
+/// Where the first mark for the cache stands that is not carried over: Claude's never are.
+pub(super) fn lost_mark(content: &Content<'_>, takes_marks: bool) -> Option<(usize, &'static str)> {
     let Content::Parts(parts) = content else { return None };
-    parts.iter().position(|part| match part {
-        Part::Text(part) => part.cache_control.is_some(),
-        Part::ImageUrl(part) => part.cache_control.is_some(),
-        Part::InputAudio(part) => part.cache_control.is_some(),
-        Part::File(part) => part.cache_control.is_some(),
-        Part::Refusal(_) | Part::Other(_) => false,
-    })
+    let mark = |part: &Part<'_>| {
+        let (claude, own) = match part {
+            Part::Text(part) => (part.cache_control.is_some(), part.prompt_cache_breakpoint.is_some()),
+            Part::ImageUrl(part) => (part.cache_control.is_some(), part.prompt_cache_breakpoint.is_some()),
+            Part::InputAudio(part) => (part.cache_control.is_some(), part.prompt_cache_breakpoint.is_some()),
+            Part::File(part) => (part.cache_control.is_some(), part.prompt_cache_breakpoint.is_some()),
+            Part::Refusal(_) | Part::Other(_) => (false, false),
+        };
+        let own = (own && !takes_marks).then_some("prompt_cache_breakpoint");
+        claude.then_some("cache_control").or(own)
+    };
+    parts.iter().enumerate().find_map(|(index, part)| mark(part).map(|member| (index, member)))
 }

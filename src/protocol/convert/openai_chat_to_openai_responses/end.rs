@@ -70,6 +70,11 @@ pub(super) fn usage(usage: &CompletionUsage) -> Option<Usage> {
     Some(usage.with_all_details())
 }
 
+/// The usage of an answer of which nothing is known.
+pub(super) fn no_usage() -> Usage {
+    Usage::default().with_all_details()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,7 +5,7 @@ use super::tools::IntoText;
 use crate::protocol::convert::names::{Charset, ToolKind, made_up_call_id, openai_call_id};
 use crate::protocol::convert::pairing::Pairing;
 use crate::protocol::convert::seal::{Family, unseal};
-use crate::protocol::convert::{ConvertError, Losses, Notes};
+use crate::protocol::convert::{ConvertError, Losses, Notes, arguments};
 use crate::protocol::openai_chat::capabilities::Capabilities;
 use crate::protocol::openai_chat::wire::content::Content;
 use crate::protocol::openai_chat::wire::message::{Message, ReasoningDetail, Role, ToolCall};
@@ -30,13 +30,14 @@ pub(super) fn conversation<'a>(
     all_in_input: bool,
     notes: &mut Notes,
 ) -> Result<Conversation<'a>, ConvertError> {
-    if let Some(path) = cache_control(messages) {
+    if let Some(path) = lost_mark(messages, model.cache_breakpoints) {
         notes.losses.hint(path, "the provider caches by itself");
     }
     let is_system = |message: &Message<'_>| matches!(message.role, Role::System | Role::Developer);
     let leading = messages.iter().take_while(|message| is_system(message)).count();
     let (system, others) = messages.split_at_checked(leading).unwrap_or((&[], messages));
-    let is_marked = system.iter().any(|message| message.content.as_ref().is_some_and(content::is_marked));
+    let is_marked = model.cache_breakpoints
+        && system.iter().any(|message| message.content.as_ref().is_some_and(content::is_marked));
     let mut reader = Reader {
         model,
         items: Vec::with_capacity(messages.len()),
@@ -117,7 +118,7 @@ impl<'a> Reader<'a> {
         losses: &mut Losses,
     ) -> Result<(), ConvertError> {
         let Some(content) = &message.content else { return Ok(()) };
-        if let Some(content) = content::input(content, path, losses)? {
+        if let Some(content) = content::input(content, self.model.cache_breakpoints, path, losses)? {
             self.push(Item::Message(TargetMessage { id: None, role, content, phase: None, status: None }));
         }
         Ok(())
@@ -143,16 +144,18 @@ impl<'a> Reader<'a> {
             self.push(Item::Message(TargetMessage { id: None, role, content, phase: None, status: None }));
         }
         for (place, call) in message.tool_calls.iter().flatten().enumerate() {
-            self.call(call, format!("{path}.tool_calls[{place}]"), notes);
+            self.call(call, format!("{path}.tool_calls[{place}]"), notes)?;
         }
         if let Some(call) = &message.function_call {
             let id = legacy_call_id(index);
             let name = notes.tools.upstream(Charset::OPENAI, None, &call.name, ToolKind::Function).into_text();
-            self.open(&id, &call.name, format!("{path}.function_call"), false);
+            let path = format!("{path}.function_call");
+            let arguments = arguments::repeated(&call.arguments, &call.name, &path)?.into();
+            self.open(&id, &call.name, path, false);
             self.push(Item::FunctionCall(FunctionCall {
                 call_id: id.into(),
                 name,
-                arguments: or_empty_object(&call.arguments),
+                arguments,
                 ..FunctionCall::default()
             }));
         }
@@ -168,7 +171,7 @@ impl<'a> Reader<'a> {
             let ReasoningDetail::Encrypted(detail) = detail else { continue };
             let sealed = match unseal(&detail.data) {
                 Some((Family::OpenAi, payload)) => payload.into_text(),
-                None if detail.format.as_deref() == Some("openai-responses-v1") => detail.data.by_ref(),
+                // What was not sealed here is another organization's.
                 Some(_) | None => continue,
             };
             let summary = shown.take().map(|text| Part::SummaryText(PlainText { text: text.by_ref() }));
@@ -192,15 +195,16 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn call(&mut self, call: &'a ToolCall<'a>, path: String, notes: &mut Notes) {
+    fn call(&mut self, call: &'a ToolCall<'a>, path: String, notes: &mut Notes) -> Result<(), ConvertError> {
         match call {
             ToolCall::Function(call) => {
                 let name = &call.function.name;
+                let arguments = arguments::repeated(&call.function.arguments, &call.id, &path)?.into();
                 self.open(&call.id, name, path, false);
                 self.push(Item::FunctionCall(FunctionCall {
                     call_id: openai_call_id(&call.id).into_text(),
                     name: notes.tools.upstream(Charset::OPENAI, None, name, ToolKind::Function).into_text(),
-                    arguments: or_empty_object(&call.function.arguments),
+                    arguments,
                     ..FunctionCall::default()
                 }));
             }
@@ -216,6 +220,7 @@ impl<'a> Reader<'a> {
             }
             ToolCall::Other(_) => notes.losses.add(path, "a call of an unknown type, left out"),
         }
+        Ok(())
     }
 
     fn open(&mut self, id: &str, name: &str, path: String, is_custom: bool) {
@@ -229,7 +234,13 @@ impl<'a> Reader<'a> {
         };
         let (place, _) = self.pairing.result(id, format!("{path}.tool_call_id"))?;
         let is_custom = self.are_custom.get(place).copied().unwrap_or_default();
-        let output = output(openai_call_id(id).into_text(), message.content.as_ref(), &path, losses)?;
+        let output = output(
+            openai_call_id(id).into_text(),
+            message.content.as_ref(),
+            self.model.cache_breakpoints,
+            &path,
+            losses,
+        )?;
         self.push(if is_custom { Item::CustomToolCallOutput(output) } else { Item::FunctionCallOutput(output) });
         Ok(())
     }
@@ -245,7 +256,7 @@ impl<'a> Reader<'a> {
         };
         let (_, id) = self.pairing.result_by_name(name, format!("{path}.name"))?;
         let id = id.to_owned().into();
-        let output = output(id, message.content.as_ref(), &path, losses)?;
+        let output = output(id, message.content.as_ref(), self.model.cache_breakpoints, &path, losses)?;
         self.push(Item::FunctionCallOutput(output));
         Ok(())
     }
@@ -258,11 +269,12 @@ impl<'a> Reader<'a> {
 fn output<'a>(
     call_id: Text<'a>,
     content: Option<&'a Content<'a>>,
+    takes_marks: bool,
     path: &str,
     losses: &mut Losses,
 ) -> Result<FunctionCallOutput<'a>, ConvertError> {
     let output = match content {
-        Some(content) => content::input(content, path, losses)?,
+        Some(content) => content::input(content, takes_marks, path, losses)?,
         None => None,
     };
     let output = output.unwrap_or_else(|| TextOr::Text(Text::default()));
@@ -274,23 +286,19 @@ fn legacy_call_id(index: usize) -> String {
     made_up_call_id("function_call", index)
 }
 
-fn or_empty_object<'a>(arguments: &'a Text<'a>) -> Text<'a> {
-    if arguments.trim().is_empty() { "{}".into() } else { arguments.by_ref() }
-}
-
 fn joined(texts: Vec<Text<'_>>) -> Option<Text<'_>> {
     let mut texts = texts.into_iter();
     let first = texts.next()?;
     Some(texts.fold(first, |all, text| format!("{}\n\n{}", &*all, &*text).into()))
 }
 
-/// Where the first of Claude's marks for the cache stands.
-fn cache_control(messages: &[Message<'_>]) -> Option<String> {
+/// Where the first mark for the cache stands that is not carried over.
+fn lost_mark(messages: &[Message<'_>], takes_marks: bool) -> Option<String> {
     messages.iter().enumerate().find_map(|(index, message)| {
         if message.cache_control.is_some() {
             return Some(format!("messages[{index}].cache_control"));
         }
-        let part = message.content.as_ref().and_then(content::cache_control)?;
-        Some(format!("messages[{index}].content[{part}].cache_control"))
+        let (part, member) = message.content.as_ref().and_then(|content| content::lost_mark(content, takes_marks))?;
+        Some(format!("messages[{index}].content[{part}].{member}"))
     })
 }

@@ -10,5 +10,6 @@ pub mod response;
 pub mod stream;
 #[cfg(test)]
 mod tests;
+mod thinking;
 mod thoughts;
 mod tools;

@@ -1,15 +1,15 @@
 //! A Chat Completions request for a Responses upstream.
 
 use super::messages::conversation;
+use super::thinking::Thinking;
 use super::tools;
-use crate::protocol::convert::effort::Effort as Measure;
 use crate::protocol::convert::names::Charset;
 use crate::protocol::convert::{Context, ConvertError, Losses, Notes};
 use crate::protocol::openai_chat::capabilities::{self, Capabilities};
-use crate::protocol::openai_chat::wire::request::{ReasoningEffort, Request, ResponseFormat};
+use crate::protocol::openai_chat::wire::request::{Request, ResponseFormat};
 use crate::protocol::openai_responses::wire::Bare;
 use crate::protocol::openai_responses::wire::request::{
-    Effort, JsonSchema, PromptCacheOptions, Reasoning, Request as Target, StreamOptions, TextFormat, TextOptions,
+    JsonSchema, PromptCacheOptions, Request as Target, StreamOptions, TextFormat, TextOptions,
 };
 use crate::protocol::wire::{Raw, Text, TextOr};
 
@@ -31,6 +31,7 @@ pub fn convert<'a>(
     let tool_choice = tools::choice(request, tools.is_some(), notes);
     let losses = &mut notes.losses;
     left_out(request, losses);
+    let thinking = Thinking::of(request, model, losses);
     let mut target = Target {
         model: Some(context.model.into()),
         input: Some(TextOr::Structured(conversation.items)),
@@ -39,15 +40,15 @@ pub fn convert<'a>(
         tool_choice,
         parallel_tool_calls: parallel_tool_calls(request),
         text: text(request, losses),
-        reasoning: reasoning(request, model, losses),
-        max_output_tokens: max_output_tokens(request, losses)?,
+        reasoning: thinking.reasoning(),
+        max_output_tokens: max_output_tokens(request, model, losses)?,
         stream: context.stream.then_some(true),
         stream_options: stream_options(request, context),
         // A Chat client cannot ask for what is stored; its reasoning has to travel with it.
         store: Some(request.store == Some(true)),
         service_tier: request.service_tier.as_ref().map(Text::by_ref),
         prompt_cache_key: request.prompt_cache_key.as_ref().map(Text::by_ref),
-        prompt_cache_options: prompt_cache_options(request),
+        prompt_cache_options: prompt_cache_options(request, model, losses),
         prompt_cache_retention: request.prompt_cache_retention.as_ref().map(Text::by_ref),
         metadata: request.metadata.as_ref().map(Raw::by_ref),
         safety_identifier: request.safety_identifier.as_ref().map(Text::by_ref),
@@ -55,7 +56,7 @@ pub fn convert<'a>(
         moderation: request.moderation.as_ref().map(Raw::by_ref),
         ..Target::default()
     };
-    sampling(request, model, &mut target, losses)?;
+    sampling(request, model.takes_sampling(thinking.effort), &mut target, losses)?;
     target.include = include(&target, model);
     Ok(target)
 }
@@ -132,49 +133,11 @@ fn text<'a>(request: &'a Request<'a>, losses: &mut Losses) -> Option<TextOptions
     (format.is_some() || verbosity.is_some()).then_some(TextOptions { format, verbosity })
 }
 
-/// How much the model thinks, by whichever of the members that clients use; who uses one that shows the thinking gets a summary.
-fn reasoning<'a>(request: &'a Request<'a>, model: Capabilities, losses: &mut Losses) -> Option<Reasoning<'a>> {
-    let openrouter = request.reasoning.as_ref();
-    let claude = request.thinking.as_ref();
-    let effort = request.reasoning_effort.as_ref().or_else(|| openrouter?.effort.as_ref()).map(effort_of);
-    let effort = effort.or_else(|| {
-        let tokens = openrouter.and_then(|reasoning| reasoning.max_tokens).or_else(|| claude?.budget_tokens);
-        let is_off = openrouter.is_some_and(|reasoning| reasoning.enabled == Some(false))
-            || claude.is_some_and(|thinking| thinking.kind == "disabled");
-        let measure = if is_off { Measure::None } else { Measure::from_budget(tokens?) };
-        Some(effort_of_measure(measure))
-    });
-    let is_shown = openrouter.is_some_and(|reasoning| reasoning.exclude != Some(true))
-        || claude.is_some_and(|thinking| thinking.kind != "disabled");
-    let is_shown = is_shown && effort != Some(Effort::None);
-    if effort.is_none() && !is_shown {
-        return None;
-    }
-    if model.openai && !model.reasoning {
-        losses.hint("reasoning_effort", "the model does not reason");
-        return None;
-    }
-    Some(Reasoning { effort, summary: is_shown.then(|| "auto".into()), ..Reasoning::default() })
-}
-
-fn effort_of<'a>(effort: &'a ReasoningEffort<'a>) -> Effort<'a> {
-    match effort {
-        ReasoningEffort::None => Effort::None,
-        ReasoningEffort::Minimal => Effort::Minimal,
-        ReasoningEffort::Low => Effort::Low,
-        ReasoningEffort::Medium => Effort::Medium,
-        ReasoningEffort::High => Effort::High,
-        ReasoningEffort::Xhigh => Effort::XHigh,
-        ReasoningEffort::Max => Effort::Max,
-        ReasoningEffort::Other(word) => Effort::Other(word.by_ref()),
-    }
-}
-
-fn effort_of_measure(measure: Measure) -> Effort<'static> {
-    Text::from(measure.word()).into()
-}
-
-fn max_output_tokens(request: &Request<'_>, losses: &mut Losses) -> Result<Option<i64>, ConvertError> {
+fn max_output_tokens(
+    request: &Request<'_>,
+    model: Capabilities,
+    losses: &mut Losses,
+) -> Result<Option<i64>, ConvertError> {
     let (max, path) = match (request.max_completion_tokens, request.max_tokens) {
         (Some(max), _) => (max, "max_completion_tokens"),
         (None, Some(max)) => (max, "max_tokens"),
@@ -186,7 +149,11 @@ fn max_output_tokens(request: &Request<'_>, losses: &mut Losses) -> Result<Optio
     if max < LEAST_OUTPUT {
         losses.add(path, "the provider allows no less than 16 tokens, which is taken instead");
     }
-    Ok(Some(i64::try_from(max.max(LEAST_OUTPUT)).unwrap_or(i64::MAX)))
+    let most = model.max_output.unwrap_or(u64::MAX);
+    if max > most {
+        losses.add(path, "is reduced to what the model can write");
+    }
+    Ok(Some(i64::try_from(max.clamp(LEAST_OUTPUT, most)).unwrap_or(i64::MAX)))
 }
 
 fn stream_options(request: &Request<'_>, context: &Context<'_>) -> Option<StreamOptions> {
@@ -194,31 +161,37 @@ fn stream_options(request: &Request<'_>, context: &Context<'_>) -> Option<Stream
     (context.stream && include_obfuscation.is_some()).then_some(StreamOptions { include_obfuscation })
 }
 
-fn prompt_cache_options<'a>(request: &'a Request<'a>) -> Option<PromptCacheOptions<'a>> {
-    request.prompt_cache_options.as_ref().map(|options| PromptCacheOptions {
-        mode: options.mode.as_ref().map(Text::by_ref),
-        ttl: options.ttl.as_ref().map(Text::by_ref),
-        ..PromptCacheOptions::default()
-    })
-}
-
-/// Temperature and its like, which reasoning models refuse.
-fn sampling<'a>(
+fn prompt_cache_options<'a>(
     request: &'a Request<'a>,
     model: Capabilities,
+    losses: &mut Losses,
+) -> Option<PromptCacheOptions<'a>> {
+    let options = request.prompt_cache_options.as_ref()?;
+    if model.openai && !model.cache_breakpoints {
+        losses.hint("prompt_cache_options", "is not known to the model");
+        return None;
+    }
+    let (mode, ttl) = (options.mode.as_ref().map(Text::by_ref), options.ttl.as_ref().map(Text::by_ref));
+    Some(PromptCacheOptions { mode, ttl, ..PromptCacheOptions::default() })
+}
+
+/// Temperature and its like, which models refuse while they think.
+fn sampling<'a>(
+    request: &'a Request<'a>,
+    is_taken: bool,
     target: &mut Target<'a>,
     losses: &mut Losses,
 ) -> Result<(), ConvertError> {
     let temperature = within(request.temperature, 2.0, "temperature", losses)?;
     let top_p = within(request.top_p, 1.0, "top_p", losses)?;
     let top_logprobs = (request.logprobs == Some(true)).then(|| request.top_logprobs.unwrap_or(0));
-    if !model.reasoning {
+    if is_taken {
         target.temperature = temperature;
         target.top_p = top_p;
         target.top_logprobs = top_logprobs;
         return Ok(());
     }
-    const REASON: &str = "reasoning models do not take it";
+    const REASON: &str = "is not taken by this model while it thinks";
     if temperature.is_some() {
         losses.add("temperature", REASON);
     }
@@ -226,7 +199,7 @@ fn sampling<'a>(
         losses.add("top_p", REASON);
     }
     if top_logprobs.is_some() {
-        losses.add("logprobs", "reasoning models do not tell how likely their tokens were");
+        losses.add("logprobs", REASON);
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! A Chat Completions upstream's answer for a Responses client.
 
-use super::end::{End, usage};
+use super::end::{End, no_usage, usage};
 use super::notes;
 use super::thoughts::{self, Members, Thought};
 use crate::protocol::convert::names::{ToolKind, made_up_call_id, openai_call_id};
@@ -14,7 +14,7 @@ use crate::protocol::openai_responses::wire::content::{OutputText, Part as Targe
 use crate::protocol::openai_responses::wire::item::{CustomToolCall, FunctionCall, Item, Message, ReasoningItem, Role};
 use crate::protocol::openai_responses::wire::response::{IncompleteDetails, Response as TargetResponse, Status};
 use crate::protocol::openai_responses::{echo, ids};
-use crate::protocol::wire::{Raw, Text, TextOr};
+use crate::protocol::wire::{Text, TextOr};
 
 /// Converts `response`.
 pub fn convert<'a>(
@@ -42,14 +42,17 @@ pub fn convert<'a>(
     let output = Output { reply, items: Vec::new(), reasoning: None, is_cut: incomplete.is_some() };
     target.output = output.of(choice, losses);
     target.incomplete_details = incomplete.map(|reason| IncompleteDetails { reason: Some(reason) });
-    target.usage = response.usage.as_ref().and_then(usage);
+    // Clients count on it, also where the vendor does not tell.
+    target.usage = Some(response.usage.as_ref().and_then(usage).unwrap_or_else(no_usage));
     if !response.model.is_empty() {
         target.model = Some(response.model.by_ref());
     }
     if let Some(tier) = &response.service_tier {
         target.service_tier = Some(tier.by_ref());
     }
-    target.moderation = response.moderation.as_ref().map(Raw::by_ref);
+    if response.moderation.is_some() {
+        losses.add("moderation", "the verdicts have another form, left out");
+    }
     Ok(target)
 }
 

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::calls::Calls;
-use super::end::{End, usage};
+use super::end::{End, no_usage, usage};
 use super::notes;
 use super::thoughts::{self, Members, Thought};
 use crate::protocol::convert::{Reply, StreamConverter, StreamFault, read};
@@ -22,12 +22,20 @@ pub struct Stream {
     end: Option<End>,
     /// Whether the source has said so.
     is_done: bool,
+    has_usage: bool,
 }
 
 impl Stream {
     /// A stream that answers what left `reply` behind.
     pub fn new(reply: Rc<Reply>) -> Self {
-        Self { writer: StreamWriter::new(reply.clone()), reply, calls: Calls::default(), end: None, is_done: false }
+        Self {
+            writer: StreamWriter::new(reply.clone()),
+            reply,
+            calls: Calls::default(),
+            end: None,
+            is_done: false,
+            has_usage: false,
+        }
     }
 
     fn chunk(&mut self, chunk: &Chunk<'_>, out: &mut Vec<u8>) {
@@ -36,6 +44,7 @@ impl Stream {
         }
         if let Some(usage) = chunk.usage.as_ref().and_then(usage) {
             self.writer.usage(usage);
+            self.has_usage = true;
         }
         // A Responses client has asked for one answer.
         for choice in chunk.choices.iter().flatten().filter(|choice| choice.index == 0) {
@@ -61,10 +70,14 @@ impl Stream {
     }
 
     fn end(&mut self, end: End, out: &mut Vec<u8>) {
-        match end {
-            End::Broken => self.writer.fault(&StreamFault::cut_off(), out),
-            end => self.writer.finish(end.incomplete(), out),
+        if end == End::Broken {
+            return self.writer.fault(&StreamFault::cut_off(), out);
         }
+        // Clients count on it, also where the vendor does not tell.
+        if !self.has_usage {
+            self.writer.usage(no_usage());
+        }
+        self.writer.finish(end.incomplete(), out);
     }
 }
 

@@ -63,10 +63,17 @@ impl<'a> Contents<'a> {
         path: &str,
         losses: &mut Losses,
     ) -> Result<Vec<Part<'a>>, ConvertError> {
-        match content {
-            TextOr::Text(text) => Ok(vec![text_part(text.by_ref())]),
-            TextOr::Structured(parts) => self.parts(parts, &format!("{path}.content"), losses),
+        let parts = match content {
+            TextOr::Text(text) => return Ok(vec![text_part(text.by_ref())]),
+            TextOr::Structured(parts) => self.parts(parts, &format!("{path}.content"), losses)?,
+        };
+        let count = parts.len();
+        let is_said = |part: &Part<'_>| matches!(part, Part::Text(_) | Part::Refusal(_));
+        let parts: Vec<_> = parts.into_iter().filter(is_said).collect();
+        if parts.len() < count {
+            losses.add(format!("{path}.content"), "the model says only text, the rest is left out");
         }
+        Ok(parts)
     }
 
     /// The output of a tool: texts are one string, since no other form is taken by all vendors.
@@ -158,10 +165,15 @@ impl<'a> Contents<'a> {
             ));
         };
         Ok(Part::ImageUrl(ImagePart {
-            image_url: ImageUrl { url: url.by_ref(), detail: image.detail.as_ref().map(Text::by_ref) },
+            image_url: ImageUrl { url: url.by_ref(), detail: image.detail.as_ref().map(|detail| self.detail(detail)) },
             prompt_cache_breakpoint: self.breakpoint(image.prompt_cache_breakpoint.as_ref(), path, losses),
             cache_control: None,
         }))
+    }
+
+    /// Only OpenAI's models know of `original`.
+    fn detail(&self, detail: &'a Text<'a>) -> Text<'a> {
+        if *detail == "original" && !self.model.openai { "high".into() } else { detail.by_ref() }
     }
 
     /// `None` while it has to be fetched.
@@ -210,9 +222,9 @@ impl<'a> Contents<'a> {
         losses: &mut Losses,
     ) -> Option<PromptCacheBreakpoint<'a>> {
         let breakpoint = breakpoint?;
-        if !self.model.openai {
+        if !self.model.cache_breakpoints {
             if !std::mem::replace(&mut self.marks_are_lost, true) {
-                losses.hint(format!("{path}.prompt_cache_breakpoint"), "only OpenAI's models have it");
+                losses.hint(format!("{path}.prompt_cache_breakpoint"), "is not known to the model");
             }
             return None;
         }

@@ -7,7 +7,7 @@ use super::tools::{IntoText, Tools};
 use super::turns::{Turns, joined};
 use crate::protocol::convert::names::{CUSTOM_INPUT, Charset, ToolKind, openai_call_id};
 use crate::protocol::convert::seal::{Family, unseal};
-use crate::protocol::convert::{Context, ConvertError, Notes};
+use crate::protocol::convert::{Context, ConvertError, Notes, arguments};
 use crate::protocol::openai_chat::capabilities::Capabilities;
 use crate::protocol::openai_chat::wire::content::Content;
 use crate::protocol::openai_chat::wire::message::{
@@ -109,7 +109,7 @@ impl<'a> Reader<'a> {
     fn typed(&mut self, item: &'a Item<'a>, path: String, notes: &mut Notes) -> Result<(), ConvertError> {
         match item {
             Item::Reasoning(reasoning) => self.reasoning(reasoning, path),
-            Item::FunctionCall(call) => self.function_call(call, path, notes),
+            Item::FunctionCall(call) => return self.function_call(call, path, notes),
             Item::CustomToolCall(call) => self.custom_call(call, path, notes),
             Item::FunctionCallOutput(output) | Item::CustomToolCallOutput(output) => {
                 return self.output(output, path, notes);
@@ -202,18 +202,18 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn function_call(&mut self, call: &'a SourceCall<'a>, path: String, notes: &mut Notes) {
-        let name = notes
-            .tools
-            .upstream(Charset::OPENAI, call.namespace.as_deref(), &call.name, ToolKind::Function)
-            .into_text();
-        self.call(&call.call_id, name, or_empty_object(&call.arguments), path);
+    fn function_call(&mut self, call: &'a SourceCall<'a>, path: String, notes: &mut Notes) -> Result<(), ConvertError> {
+        let namespace = call.namespace.as_deref();
+        let name = notes.tools.upstream(Charset::OPENAI, namespace, &call.name, ToolKind::Function).into_text();
+        let arguments = arguments::repeated(&call.arguments, &call.call_id, &path)?.into();
+        self.call(&call.call_id, name, arguments, path);
+        Ok(())
     }
 
     fn custom_call(&mut self, call: &'a SourceCustomCall<'a>, path: String, notes: &mut Notes) {
         let name =
             notes.tools.upstream(Charset::OPENAI, call.namespace.as_deref(), &call.name, ToolKind::Custom).into_text();
-        if !self.model.reasoning {
+        if !self.model.custom_tools {
             let arguments = json!({CUSTOM_INPUT: &*call.input}).to_string().into();
             return self.call(&call.call_id, name, arguments, path);
         }
@@ -319,10 +319,6 @@ fn text_of<'a>(item: &'a ReasoningItem<'a>) -> Option<Text<'a>> {
     };
     let content = item.content.as_deref().and_then(texts);
     content.or_else(|| texts(&item.summary)).filter(|text| !text.is_empty())
-}
-
-fn or_empty_object<'a>(arguments: &'a Text<'a>) -> Text<'a> {
-    if arguments.trim().is_empty() { "{}".into() } else { arguments.by_ref() }
 }
 
 fn name_of<'a>(tool: &'a SourceTool<'a>) -> Option<&'a str> {

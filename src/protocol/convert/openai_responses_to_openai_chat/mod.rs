@@ -9,5 +9,6 @@ pub mod response;
 pub mod stream;
 #[cfg(test)]
 mod tests;
+mod thinking;
 mod tools;
 mod turns;

@@ -1,14 +1,15 @@
 //! A Responses request for a Chat Completions upstream.
 
 use super::input::{Input, input};
+use super::thinking;
 use crate::protocol::convert::names::Charset;
 use crate::protocol::convert::{Context, ConvertError, Losses, Notes};
 use crate::protocol::openai_chat::capabilities::{self, Capabilities};
 use crate::protocol::openai_chat::wire::request::{
-    JsonSchema, JsonSchemaFormat, PromptCacheOptions, ReasoningEffort, Request as Target, ResponseFormat, StreamOptions,
+    JsonSchema, JsonSchemaFormat, PromptCacheOptions, Request as Target, ResponseFormat, StreamOptions,
 };
 use crate::protocol::openai_chat::wire::tools::Bare;
-use crate::protocol::openai_responses::wire::request::{Effort, Request, TextFormat};
+use crate::protocol::openai_responses::wire::request::{Request, TextFormat};
 use crate::protocol::wire::{Raw, Text};
 
 /// Asks for the likelihood of tokens.
@@ -22,14 +23,15 @@ pub fn convert<'a>(
 ) -> Result<Target<'a>, ConvertError> {
     refuse_what_needs_a_memory(request)?;
     let model = capabilities::of(context.model);
-    let Input { messages, tools, effort, format } = input(request, model, context, notes)?;
+    let Input { messages, mut tools, effort, format } = input(request, model, context, notes)?;
     let tool_choice = tools.choice(request.tool_choice.as_ref(), notes);
     let losses = &mut notes.losses;
     left_out(request, losses);
     let has_tools = !tools.tools.is_empty();
     let text = request.text.as_ref();
     let format = format.or(text.and_then(|text| text.format.as_ref()));
-    let (max_completion_tokens, max_tokens) = max_tokens(request, model)?;
+    let (max_completion_tokens, max_tokens) = max_tokens(request, model, losses)?;
+    let effort = thinking::effort(request, effort, has_tools, model, losses)?;
     let mut target = Target {
         model: context.model.into(),
         messages,
@@ -42,10 +44,10 @@ pub fn convert<'a>(
         tool_choice,
         parallel_tool_calls: request.parallel_tool_calls.filter(|_| has_tools),
         response_format: format.and_then(|format| response_format(format, losses)),
-        reasoning_effort: reasoning_effort(request, effort, model, losses),
+        reasoning_effort: effort.map(|effort| Text::from(effort.word()).into()),
         ..Target::default()
     };
-    sampling(request, model, &mut target, losses)?;
+    sampling(request, model.takes_sampling(effort), &mut target, losses)?;
     of_openai(request, model, &mut target, losses);
     Ok(target)
 }
@@ -128,13 +130,22 @@ fn stream_options(request: &Request<'_>, model: Capabilities, context: &Context<
 }
 
 /// OpenAI's models take the newer member, others may know only the older one.
-fn max_tokens(request: &Request<'_>, model: Capabilities) -> Result<(Option<u64>, Option<u64>), ConvertError> {
+fn max_tokens(
+    request: &Request<'_>,
+    model: Capabilities,
+    losses: &mut Losses,
+) -> Result<(Option<u64>, Option<u64>), ConvertError> {
     let Some(max) = request.max_output_tokens else { return Ok((None, None)) };
     let max = u64::try_from(max).ok().filter(|max| *max > 0);
     let Some(max) = max else {
         return Err(ConvertError::invalid("max_output_tokens", "has to be greater than 0"));
     };
-    Ok(if model.openai { (Some(max), None) } else { (None, Some(max)) })
+    let most = model.max_output.unwrap_or(u64::MAX);
+    if max > most {
+        losses.add("max_output_tokens", "is reduced to what the model can write");
+    }
+    let max = Some(max.min(most));
+    Ok(if model.openai { (max, None) } else { (None, max) })
 }
 
 fn response_format<'a>(format: &'a TextFormat<'a>, losses: &mut Losses) -> Option<ResponseFormat<'a>> {
@@ -156,33 +167,10 @@ fn response_format<'a>(format: &'a TextFormat<'a>, losses: &mut Losses) -> Optio
     }
 }
 
-fn reasoning_effort<'a>(
-    request: &'a Request<'a>,
-    last: Option<&'a Effort<'a>>,
-    model: Capabilities,
-    losses: &mut Losses,
-) -> Option<ReasoningEffort<'a>> {
-    let effort = last.or_else(|| request.reasoning.as_ref()?.effort.as_ref())?;
-    if model.openai && !model.reasoning {
-        losses.hint("reasoning.effort", "the model does not reason");
-        return None;
-    }
-    Some(match effort {
-        Effort::None => ReasoningEffort::None,
-        Effort::Minimal => ReasoningEffort::Minimal,
-        Effort::Low => ReasoningEffort::Low,
-        Effort::Medium => ReasoningEffort::Medium,
-        Effort::High => ReasoningEffort::High,
-        Effort::XHigh => ReasoningEffort::Xhigh,
-        Effort::Max => ReasoningEffort::Max,
-        Effort::Other(word) => ReasoningEffort::Other(word.by_ref()),
-    })
-}
-
-/// Temperature and its like, which reasoning models refuse.
+/// Temperature and its like, which models refuse while they think.
 fn sampling<'a>(
     request: &'a Request<'a>,
-    model: Capabilities,
+    is_taken: bool,
     target: &mut Target<'a>,
     losses: &mut Losses,
 ) -> Result<(), ConvertError> {
@@ -192,18 +180,19 @@ fn sampling<'a>(
     let asked = asked || request.top_logprobs.is_some_and(|count| count > 0);
     target.logprobs = asked.then_some(true);
     target.top_logprobs = request.top_logprobs.filter(|_| asked);
-    if model.reasoning {
-        const REASON: &str = "reasoning models do not take it";
-        if target.temperature.take().is_some() {
-            losses.add("temperature", REASON);
-        }
-        if target.top_p.take().is_some() {
-            losses.add("top_p", REASON);
-        }
-        if target.logprobs.take().is_some() {
-            target.top_logprobs = None;
-            losses.add("top_logprobs", "reasoning models do not tell how likely their tokens were");
-        }
+    if is_taken {
+        return Ok(());
+    }
+    const REASON: &str = "is not taken by this model while it thinks";
+    if target.temperature.take().is_some() {
+        losses.add("temperature", REASON);
+    }
+    if target.top_p.take().is_some() {
+        losses.add("top_p", REASON);
+    }
+    if target.logprobs.take().is_some() {
+        target.top_logprobs = None;
+        losses.add("top_logprobs", REASON);
     }
     Ok(())
 }
@@ -250,10 +239,18 @@ fn of_openai<'a>(request: &'a Request<'a>, model: Capabilities, target: &mut Tar
     target.service_tier = request.service_tier.as_ref().map(Text::by_ref);
     target.prompt_cache_key = request.prompt_cache_key.as_ref().map(Text::by_ref);
     target.prompt_cache_retention = request.prompt_cache_retention.as_ref().map(Text::by_ref);
-    target.prompt_cache_options = request.prompt_cache_options.as_ref().map(|options| PromptCacheOptions {
-        mode: options.mode.as_ref().map(Text::by_ref),
-        ttl: options.ttl.as_ref().map(Text::by_ref),
-    });
+    if let Some(options) = &request.prompt_cache_options {
+        if model.cache_breakpoints {
+            let mode = options.mode.as_ref().map(Text::by_ref);
+            let ttl = options.ttl.as_ref().filter(|ttl| **ttl == "30m").map(Text::by_ref);
+            if ttl.is_none() && options.ttl.is_some() {
+                losses.hint("prompt_cache_options.ttl", "is \"30m\" in Chat Completions");
+            }
+            target.prompt_cache_options = Some(PromptCacheOptions { mode, ttl });
+        } else {
+            losses.hint("prompt_cache_options", "is not known to the model");
+        }
+    }
     target.moderation = request.moderation.as_ref().map(Raw::by_ref);
     // OpenAI takes metadata only for what is stored.
     target.store = stored.then_some(true);

@@ -17,7 +17,7 @@ use crate::protocol::openai_chat::wire::response::{
 use crate::protocol::openai_responses::wire::content::{OutputText, Part};
 use crate::protocol::openai_responses::wire::item::{FunctionCall as SourceCall, Item, Message, ReasoningItem};
 use crate::protocol::openai_responses::wire::response::Response;
-use crate::protocol::wire::{Raw, Text, TextOr};
+use crate::protocol::wire::{Text, TextOr};
 
 /// Stands between texts that were apart.
 pub(super) const PARAGRAPH: &str = "\n\n";
@@ -35,9 +35,12 @@ pub fn convert<'a>(
     for (index, item) in response.output.iter().enumerate() {
         answer.item(item, index, losses);
     }
+    if response.moderation.is_some() {
+        losses.add("moderation", "the verdicts have another form, left out");
+    }
     let mut reason = finish_reason(response);
     if reason == FinishReason::Stop && !answer.calls.is_empty() {
-        reason = FinishReason::ToolCalls;
+        reason = if reply.legacy_functions { FinishReason::FunctionCall } else { FinishReason::ToolCalls };
     }
     Ok(Target {
         id: answer_id(reply).into(),
@@ -47,7 +50,6 @@ pub fn convert<'a>(
         choices: vec![answer.choice(reason)],
         usage: response.usage.as_ref().map(usage),
         service_tier: response.service_tier.as_ref().map(Text::by_ref),
-        moderation: response.moderation.as_ref().map(Raw::by_ref),
         ..Target::default()
     })
 }
@@ -175,7 +177,23 @@ impl<'a> Answer<'a> {
         self.calls.push(ToolCall::Custom(CustomToolCall { id, custom: CustomCall { name, input } }));
     }
 
-    fn choice(self, reason: FinishReason<'a>) -> Choice<'a> {
+    /// The call in the form of a client that knows only the legacy one, and only one call.
+    fn legacy_call(&mut self) -> Option<FunctionCall<'a>> {
+        if !self.reply.legacy_functions {
+            return None;
+        }
+        std::mem::take(&mut self.calls).into_iter().find_map(|call| match call {
+            ToolCall::Function(call) => Some(call.function),
+            ToolCall::Custom(_) | ToolCall::Other(_) => None,
+        })
+    }
+
+    fn choice(mut self, reason: FinishReason<'a>) -> Choice<'a> {
+        if self.texts.is_empty() && self.refusals.is_empty() && self.calls.is_empty() {
+            // A message that says nothing says it with an empty text.
+            self.texts.push(Text::default());
+        }
+        let function_call = self.legacy_call();
         let logprobs = (!self.logprobs.is_empty()).then_some(Logprobs { content: Some(self.logprobs), refusal: None });
         Choice {
             index: 0,
@@ -184,6 +202,7 @@ impl<'a> Answer<'a> {
                 content: joined(self.texts).map(Content::Text),
                 refusal: joined(self.refusals),
                 annotations: Some(self.annotations).filter(|annotations| !annotations.is_empty()),
+                function_call,
                 tool_calls: Some(self.calls).filter(|calls| !calls.is_empty()),
                 reasoning_content: joined(self.reasoning),
                 reasoning_details: Some(self.details).filter(|details| !details.is_empty()),

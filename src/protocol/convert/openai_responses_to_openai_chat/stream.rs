@@ -7,9 +7,10 @@ use super::notes;
 use super::response::{PARAGRAPH, characters, encrypted};
 use crate::protocol::convert::{MAX_DEPTH, Reply, StreamConverter, StreamFault};
 use crate::protocol::json;
+use crate::protocol::openai_chat::fault::of_member;
 use crate::protocol::openai_chat::stream_writer::StreamWriter;
 use crate::protocol::openai_chat::wire::response::Logprobs;
-use crate::protocol::openai_chat::wire::stream::{DONE, Delta};
+use crate::protocol::openai_chat::wire::stream::{Chunk, DONE, Delta};
 use crate::protocol::openai_responses::fault;
 use crate::protocol::openai_responses::wire::content::Part as ContentPart;
 use crate::protocol::openai_responses::wire::event::DeltaEvent;
@@ -237,6 +238,13 @@ fn find<'c>(calls: &'c mut [Call], item_id: Option<&str>, output_index: Option<u
     calls.get_mut(position)
 }
 
+/// Proxies report errors as in Chat Completions, without a `type`.
+fn foreign_error(data: &str) -> StreamFault<'static> {
+    let chunk: Option<Chunk<'_>> = serde_json::from_str(data).ok();
+    let error = chunk.as_ref().and_then(|chunk| chunk.error.as_ref());
+    error.map_or_else(StreamFault::unreadable, of_member)
+}
+
 impl StreamConverter for Stream {
     fn event(&mut self, data: &str, out: &mut Vec<u8>) {
         // Some servers add a mark that OpenAI has in Chat Completions only.
@@ -248,7 +256,7 @@ impl StreamConverter for Stream {
         }
         match Event::read(data) {
             Ok(event) => self.take(&event, out),
-            Err(_) => self.writer.fault(&StreamFault::unreadable(), out),
+            Err(_) => self.writer.fault(&foreign_error(data), out),
         }
     }
 

@@ -112,12 +112,11 @@ fn long_ids_still_meet() {
 /// B08: arguments are JSON, whatever the model left out; what was cut is not repaired.
 #[test]
 fn empty_arguments_are_an_empty_object() {
-    let input = json!([call("a", "now", ""), call("b", "now", "{\"cut"), output("a", ""), output("b", "")]);
+    let input = json!([call("a", "now", ""), output("a", "")]);
     let calls = messages("gpt-6", &input)[0]["tool_calls"].clone();
-    assert_eq!(
-        (&calls[0]["function"]["arguments"], &calls[1]["function"]["arguments"]),
-        (&json!("{}"), &json!("{\"cut"))
-    );
+    assert_eq!(calls[0]["function"]["arguments"], "{}");
+    let cut = request("gpt-6", &json!({"input": [call("b", "now", "{\"cut"), output("b", "")]})).unwrap_err();
+    assert!(matches!(&cut, ConvertError::Invalid { .. }) && cut.to_string().contains("\"b\""), "{cut}");
     let answer = response(&json!([call("a", "now", "")]));
     assert_eq!(answer["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"], "{}");
 }
@@ -344,6 +343,7 @@ fn failures_are_told_in_their_own_words() {
         json!({"type": "response.failed", "response": {"id": "r", "error": {"code": "context_length_exceeded", "message": "Too long."}}}),
         json!({"type": "error", "code": "context_length_exceeded", "message": "Too long."}),
         json!({"type": "error", "error": {"code": "context_length_exceeded", "message": "Too long."}}),
+        json!({"error": {"code": "context_length_exceeded", "message": "Too long."}}),
     ] {
         let out = stream(&[created.clone(), failure], true);
         let last = out.trim_end().rsplit("data: ").next().unwrap();
@@ -365,4 +365,41 @@ fn what_stands_only_in_the_last_event_is_written() {
     );
     assert!(out.contains(r#""content":"Hi""#) && out.contains(r#""arguments":"{\"a\":1}""#), "{out}");
     assert!(out.contains(r#""finish_reason":"tool_calls""#) && out.ends_with("data: [DONE]\n\n"), "{out}");
+}
+
+/// Newer models of OpenAI take tools in Chat Completions only if they do not think, or not at all.
+#[test]
+fn thinking_gives_way_to_tools() {
+    let body = |model: &str, effort: &str| {
+        let tool = json!({"type": "function", "name": "ls"});
+        request(model, &json!({"input": "a", "tools": [tool], "reasoning": {"effort": effort}, "temperature": 0.5}))
+    };
+    let converted = body("gpt-6", "high").unwrap();
+    let target: Value = serde_json::from_slice(&converted.body).unwrap();
+    assert_eq!((&target["reasoning_effort"], &target["temperature"]), (&json!("none"), &json!(0.5)));
+    assert!(converted.losses.text().contains("reasoning.effort: is none"), "{}", converted.losses.text());
+    let target: Value = serde_json::from_slice(&body("gpt-5", "max").unwrap().body).unwrap();
+    assert_eq!((&target["reasoning_effort"], target.get("temperature")), (&json!("high"), None));
+    assert!(matches!(body("gpt-6.2-sol", "low"), Err(ConvertError::Unsupported { .. })));
+}
+
+/// Vendors without this choice see only the tools that are allowed.
+#[test]
+fn only_allowed_tools_are_shown_where_none_can_be_allowed() {
+    let tools = json!([{"type": "function", "name": "ls"}, {"type": "custom", "name": "patch"}]);
+    let choice = json!({"type": "allowed_tools", "mode": "required", "tools": [{"type": "custom", "name": "patch"}]});
+    let body = converted(OPEN_MODEL, &json!({"input": "a", "tools": tools, "tool_choice": choice})).0;
+    assert_eq!((body["tools"].as_array().unwrap().len(), &body["tool_choice"]), (1, &json!("required")));
+    let function = &body["tools"][0]["function"];
+    assert_eq!((&function["name"], &function["parameters"]["required"]), (&json!("patch"), &json!(["input"])));
+}
+
+#[test]
+fn a_client_of_legacy_functions_gets_its_call_in_that_form() {
+    let body = json!({"status": "completed", "id": "r", "output": [call("c", "ls", "{\"a\":1}")]}).to_string();
+    let reply = Reply { legacy_functions: true, ..Reply::default() };
+    let answer = convert::response(OpenAiResponses, OpenAiChat, &body, &reply).unwrap();
+    let choice = serde_json::from_slice::<Value>(&answer.body).unwrap()["choices"][0].clone();
+    assert_eq!(choice["message"]["function_call"], json!({"name": "ls", "arguments": "{\"a\":1}"}));
+    assert_eq!((choice["message"].get("tool_calls"), &choice["finish_reason"]), (None, &json!("function_call")));
 }

@@ -13,7 +13,7 @@ use crate::protocol::openai_chat::wire::tools::{
 };
 use crate::protocol::openai_responses::local_tools::LocalTool;
 use crate::protocol::openai_responses::wire::choice::{
-    ToolChoice as SourceChoice, ToolChoiceMode as SourceMode, ToolChoiceTool,
+    AllowedTools as SourceAllowed, ToolChoice as SourceChoice, ToolChoiceMode as SourceMode, ToolChoiceTool,
 };
 use crate::protocol::openai_responses::wire::tools::{
     CustomTool as SourceCustom, CustomToolFormat, FunctionTool as SourceFunction, Tool as Source, WebSearchTool,
@@ -83,19 +83,25 @@ impl<'a> Tools<'a> {
             function: FunctionDefinition {
                 name: notes.tools.upstream(Charset::OPENAI, namespace, &tool.name, ToolKind::Function).into_text(),
                 description: tool.description.as_ref().map(Text::by_ref),
-                parameters: tool.parameters.as_ref().map(Raw::by_ref),
-                strict: tool.strict,
+                parameters: tool.parameters.as_ref().map(Raw::by_ref).or_else(|| self.no_parameters()),
+                // Others than OpenAI may not know it, and none has it on its own account.
+                strict: tool.strict.filter(|strict| *strict || self.model.openai),
             },
             cache_control: None,
         }));
     }
 
-    /// Reasoning models of OpenAI have custom tools; for others they become functions.
+    /// The schema of a function without parameters. OpenAI takes one without a schema.
+    fn no_parameters(&self) -> Option<Raw<'static>> {
+        if self.model.openai { None } else { Raw::parse(r#"{"type":"object","properties":{}}"#).ok() }
+    }
+
+    /// For models without custom tools they become functions.
     fn custom(&mut self, tool: &'a SourceCustom<'a>, namespace: Option<&str>, path: &str, notes: &mut Notes) {
         only_here(path, tool.allowed_callers.as_deref(), tool.r#async, notes);
         let name = notes.tools.upstream(Charset::OPENAI, namespace, &tool.name, ToolKind::Custom).into_text();
         let description = tool.description.as_ref().map(Text::by_ref);
-        if self.model.reasoning {
+        if self.model.custom_tools {
             let format = tool.format.as_ref().and_then(|format| custom_format(format, path, notes));
             return self.declare(Tool::Custom(CustomTool { custom: CustomDefinition { name, description, format } }));
         }
@@ -153,7 +159,7 @@ impl<'a> Tools<'a> {
     }
 
     /// The choice; it may only be sent with tools.
-    pub(super) fn choice(&self, choice: Option<&'a SourceChoice<'a>>, notes: &mut Notes) -> Option<ToolChoice<'a>> {
+    pub(super) fn choice(&mut self, choice: Option<&'a SourceChoice<'a>>, notes: &mut Notes) -> Option<ToolChoice<'a>> {
         let choice = choice?;
         if self.tools.is_empty() {
             if !matches!(choice, SourceChoice::Mode(SourceMode::Auto | SourceMode::None)) {
@@ -163,21 +169,7 @@ impl<'a> Tools<'a> {
         }
         match choice {
             SourceChoice::Mode(mode) => Some(ToolChoice::Mode(mode_of(mode))),
-            SourceChoice::Tool(ToolChoiceTool::AllowedTools(allowed)) => {
-                let tools = allowed.tools.iter().filter_map(|tool| self.chosen(tool)).map(|chosen| match chosen {
-                    Chosen::Function(function) => AllowedTool::Function(FunctionChoice { function }),
-                    Chosen::Custom(custom) => AllowedTool::Custom(CustomChoice { custom }),
-                });
-                let tools: Vec<_> = tools.collect();
-                if tools.len() < allowed.tools.len() {
-                    notes.losses.add("tool_choice.tools", "names tools that the provider does not have, left out");
-                }
-                if tools.is_empty() {
-                    return Some(ToolChoice::Mode(ToolChoiceMode::None));
-                }
-                let allowed_tools = AllowedTools { mode: mode_of(&allowed.mode), tools };
-                Some(ToolChoice::Tools(NamedToolChoice::AllowedTools(AllowedToolsChoice { allowed_tools })))
-            }
+            SourceChoice::Tool(ToolChoiceTool::AllowedTools(allowed)) => Some(self.allowed(allowed, notes)),
             SourceChoice::Tool(tool) => match self.chosen(tool) {
                 Some(Chosen::Function(function)) => {
                     Some(ToolChoice::Tools(NamedToolChoice::Function(FunctionChoice { function })))
@@ -191,6 +183,28 @@ impl<'a> Tools<'a> {
                 }
             },
         }
+    }
+
+    /// Others than OpenAI do not have this choice; they see only the tools that are allowed.
+    fn allowed(&mut self, allowed: &'a SourceAllowed<'a>, notes: &mut Notes) -> ToolChoice<'a> {
+        let chosen: Vec<_> = allowed.tools.iter().filter_map(|tool| self.chosen(tool)).collect();
+        if chosen.len() < allowed.tools.len() {
+            notes.losses.add("tool_choice.tools", "names tools that the provider does not have, left out");
+        }
+        if chosen.is_empty() {
+            return ToolChoice::Mode(ToolChoiceMode::None);
+        }
+        let mode = mode_of(&allowed.mode);
+        if !self.model.openai {
+            self.tools.retain(|tool| chosen.iter().any(|chosen| chosen.name() == name(tool)));
+            return ToolChoice::Mode(mode);
+        }
+        let tools = chosen.into_iter().map(|chosen| match chosen {
+            Chosen::Function(function) => AllowedTool::Function(FunctionChoice { function }),
+            Chosen::Custom(custom) => AllowedTool::Custom(CustomChoice { custom }),
+        });
+        let allowed_tools = AllowedTools { mode, tools: tools.collect() };
+        ToolChoice::Tools(NamedToolChoice::AllowedTools(AllowedToolsChoice { allowed_tools }))
     }
 
     fn chosen(&self, tool: &'a ToolChoiceTool<'a>) -> Option<Chosen<'a>> {
@@ -214,6 +228,14 @@ impl<'a> Tools<'a> {
 enum Chosen<'a> {
     Function(Named<'a>),
     Custom(Named<'a>),
+}
+
+impl Chosen<'_> {
+    fn name(&self) -> &str {
+        match self {
+            Self::Function(named) | Self::Custom(named) => &named.name,
+        }
+    }
 }
 
 /// A name as a text.
