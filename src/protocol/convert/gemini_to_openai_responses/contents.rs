@@ -61,6 +61,9 @@ impl<'a, 'n> Conversation<'a, 'n> {
         }
         self.drop_thoughts(path);
         self.end_message();
+        if is_model {
+            self.drop_last_reasoning();
+        }
         Ok(())
     }
 
@@ -143,6 +146,13 @@ impl<'a, 'n> Conversation<'a, 'n> {
             }
             None if std::mem::replace(&mut self.told.signatures, true) => {}
             None => self.notes.losses.hint(format!("{path}.thoughtSignature"), "is another vendor's and left out"),
+        }
+    }
+
+    /// OpenAI refuses reasoning from which nothing follows.
+    fn drop_last_reasoning(&mut self) {
+        while let Some(InputItem::Typed(Item::Reasoning(_))) = self.items.last() {
+            self.items.pop();
         }
     }
 

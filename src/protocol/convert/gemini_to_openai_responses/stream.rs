@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::ending::{self, Ending};
-use super::{calls, grounding, hosted};
+use super::{calls, grounding, hosted, thinking};
 use crate::protocol::convert::names::ToolKind;
 use crate::protocol::convert::seal::{Family, seal};
 use crate::protocol::convert::{Reply, StreamConverter, StreamFault, read};
@@ -84,6 +84,10 @@ impl Stream {
     }
 
     fn part(&mut self, part: &Part<'_>, out: &mut Vec<u8>) {
+        if part.tool_call.is_some() || part.tool_response.is_some() {
+            self.vendors_tool(part, out);
+            return;
+        }
         let signature = part.thought_signature.as_deref().filter(|signature| !signature.is_empty());
         let text = part.text.as_deref().filter(|text| !text.is_empty());
         if part.thought == Some(true) {
@@ -110,12 +114,10 @@ impl Stream {
             self.code = Some(code.code.as_deref().unwrap_or_default().to_owned());
         } else if let Some(result) = &part.code_execution_result {
             self.end_code(Some(result), out);
-        } else if let Some(blob) = &part.inline_data {
-            if let Some(image) = hosted::image(blob, &self.reply, self.writer.item_count()) {
-                self.writer.whole_item(&image, out);
-            }
-        } else if let Some(call) = &part.tool_call {
-            hosted::web_calls(call).into_iter().for_each(|call| self.web_call(call, out));
+        } else if let Some(blob) = &part.inline_data
+            && let Some(image) = hosted::image(blob, &self.reply, self.writer.item_count())
+        {
+            self.writer.whole_item(&image, out);
         }
         if is_in_message {
             self.sign(signature, out);
@@ -126,6 +128,15 @@ impl Stream {
     fn sign(&mut self, signature: Option<&str>, out: &mut Vec<u8>) {
         if let Some(signature) = signature {
             self.writer.seal_reasoning(seal(Family::Gemini, signature), out);
+        }
+    }
+
+    /// What a tool of the vendor did: kept as it is for the vendor, and shown where there is an item for it.
+    fn vendors_tool(&mut self, part: &Part<'_>, out: &mut Vec<u8>) {
+        self.writer.end_reasoning(out);
+        self.writer.seal_reasoning(thinking::kept_part(part), out);
+        if let Some(call) = &part.tool_call {
+            hosted::web_calls(call).into_iter().for_each(|call| self.web_call(call, out));
         }
     }
 

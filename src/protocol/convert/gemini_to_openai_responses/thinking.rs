@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::protocol::convert::Losses;
 use crate::protocol::convert::effort::Effort;
-use crate::protocol::convert::seal::{Family, seal_base64, unseal};
+use crate::protocol::convert::seal::{Family, seal, seal_base64, unseal};
+use crate::protocol::gemini::wire::content::Part as GeminiPart;
 use crate::protocol::gemini::wire::request::{ThinkingConfig, ThinkingLevel};
 use crate::protocol::openai_chat::capabilities;
 use crate::protocol::openai_responses::wire::content::{Part, PlainText};
@@ -27,6 +28,12 @@ pub(in crate::protocol::convert) fn signature(id: Option<&str>, encrypted_conten
     let kept = Kept { id: id.map(Cow::Borrowed), encrypted_content: encrypted_content.into() };
     // Two strings are always valid JSON.
     seal_base64(Family::OpenAi, &serde_json::to_string(&kept).unwrap_or_default())
+}
+
+/// The encrypted content of a reasoning item that keeps a whole part, which Gemini wants back and Responses has no item for.
+pub(super) fn kept_part(part: &GeminiPart<'_>) -> String {
+    // What was read as JSON can be written as JSON.
+    seal(Family::Gemini, &serde_json::to_string(&[part]).unwrap_or_default())
 }
 
 /// The reasoning item that `signature` keeps, if it is OpenAI's, with the thoughts that stood before it.

@@ -138,12 +138,13 @@ impl<'a, 'n> Conversation<'a, 'n> {
         match item {
             Item::Message(message) => self.message(message, path, outputs),
             Item::Reasoning(reasoning) => {
-                let (thoughts, signature) = thinking::replayed(reasoning, path, &mut self.told.reasoning, self.notes);
+                let (parts, signature) =
+                    thinking::replayed(reasoning, path, self.capabilities, &mut self.told.reasoning, self.notes);
                 if signature.is_some() {
                     self.place_signature();
                     self.signature = signature;
                 }
-                thoughts.into_iter().for_each(|thought| self.push(Role::Model, thought));
+                parts.into_iter().for_each(|part| self.push(Role::Model, part));
                 Ok(())
             }
             Item::CodeInterpreterCall(call) => {
@@ -358,7 +359,7 @@ impl<'a, 'n> Conversation<'a, 'n> {
 
     fn push(&mut self, role: Role<'a>, mut part: Part<'a>) {
         if role == Role::Model {
-            if part.thought != Some(true) {
+            if part.thought != Some(true) && part.thought_signature.is_none() {
                 part.thought_signature = self.signature.take();
             }
         } else {

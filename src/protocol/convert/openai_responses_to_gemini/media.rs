@@ -133,17 +133,18 @@ pub(super) fn audio<'a>(audio: &'a InputAudio<'a>, path: &str) -> Result<Part<'a
     Ok(inline(media_type, &audio.input_audio.data))
 }
 
-/// The same medium in what a function gave, where the vendor takes it there
-/// (<https://ai.google.dev/gemini-api/docs/function-calling#multimodal>); else the medium again.
-pub(super) fn in_response(part: Part<'_>, capabilities: Capabilities) -> Result<FunctionResponsePart<'_>, Part<'_>> {
+/// Whether the vendor takes a medium in what a function gave
+/// (<https://ai.google.dev/gemini-api/docs/function-calling#multimodal>).
+pub(super) fn fits_response(part: &Part<'_>, capabilities: Capabilities) -> bool {
     const TAKEN: [&str; 5] = ["image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"];
     let media_type = part.inline_data.as_ref().and_then(|blob| blob.mime_type.as_deref());
-    let is_taken = media_type.is_none_or(|media_type| TAKEN.contains(&media_type));
-    if !is_taken || capabilities.thinking != Thinking::Level {
-        return Err(part);
-    }
+    capabilities.thinking == Thinking::Level && media_type.is_none_or(|media_type| TAKEN.contains(&media_type))
+}
+
+/// The same medium in what a function gave.
+pub(super) fn in_response(part: Part<'_>) -> FunctionResponsePart<'_> {
     let Part { inline_data, media_resolution, .. } = part;
-    Ok(FunctionResponsePart { inline_data, media_resolution, ..FunctionResponsePart::default() })
+    FunctionResponsePart { inline_data, media_resolution, ..FunctionResponsePart::default() }
 }
 
 fn inline<'a>(media_type: &'a str, data: &'a str) -> Part<'a> {

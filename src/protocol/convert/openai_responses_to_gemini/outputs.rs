@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::Serialize;
 
-use super::media::{Media, Place, audio, in_response};
+use super::media::{Media, Place, audio, fits_response, in_response};
 use crate::protocol::convert::{ConvertError, Losses};
 use crate::protocol::gemini::capabilities::Capabilities;
 use crate::protocol::gemini::wire::content::{FunctionResponse, Part};
@@ -85,9 +85,10 @@ pub(super) fn convert<'a>(
             TextOr::Structured(_) => {
                 let Contents { text, parts } = contents(&output.output, &format!("{path}.output"), media, losses)?;
                 for part in parts {
-                    match in_response(part, capabilities) {
-                        Ok(part) => response.parts.push(part),
-                        Err(part) => following.push(part),
+                    if fits_response(&part, capabilities) {
+                        response.parts.push(in_response(part));
+                    } else {
+                        following.push(part);
                     }
                 }
                 let pointer = match (text.is_empty(), response.parts.is_empty(), following.is_empty()) {

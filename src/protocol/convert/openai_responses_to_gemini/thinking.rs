@@ -1,5 +1,7 @@
 //! Thinking: how much of it, and the signatures that an answer brought and a request takes back.
 
+use std::borrow::Cow;
+
 use crate::protocol::convert::effort::Effort;
 use crate::protocol::convert::seal::{Family, unseal};
 use crate::protocol::convert::{Losses, Notes};
@@ -96,10 +98,12 @@ fn level<'a>(effort: Effort) -> ThinkingLevel<'a> {
     }
 }
 
-/// A reasoning item that comes back: the thoughts that Gemini said in it, and its signature, which belongs to the next part.
+/// A reasoning item that comes back: the thoughts that Gemini said in it or the parts that it keeps, and its signature, which
+/// belongs to the next part.
 pub(super) fn replayed<'a>(
     item: &'a ReasoningItem<'a>,
     path: &str,
+    capabilities: Capabilities,
     is_told: &mut bool,
     notes: &mut Notes,
 ) -> (Vec<Part<'a>>, Option<Text<'a>>) {
@@ -110,6 +114,11 @@ pub(super) fn replayed<'a>(
         }
         return (Vec::new(), None);
     };
+    if signature.starts_with('[') {
+        let Cow::Borrowed(parts) = signature else { return (Vec::new(), None) };
+        let parts = if capabilities.demands_signatures { parts } else { "[]" };
+        return (serde_json::from_str(parts).unwrap_or_default(), None);
+    }
     let thought = |part: &'a ItemPart<'a>| match part {
         ItemPart::SummaryText(summary) if !summary.text.is_empty() => {
             Some(Part { text: Some(summary.text.by_ref()), thought: Some(true), ..Part::default() })
