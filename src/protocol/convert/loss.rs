@@ -1,6 +1,6 @@
 //! What a conversion could not carry over.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 /// Longest list of losses that is told, in bytes; it stands in a header.
 const MAX_TEXT_BYTES: usize = 1024;
@@ -36,6 +36,24 @@ impl Losses {
     /// Notes the loss of something that has no influence on the answer: a mark for a cache, a name for a statistic.
     pub fn hint(&mut self, path: impl Into<String>, reason: &'static str) {
         self.push(Loss { path: path.into(), reason, matters: false });
+    }
+
+    /// The same as [`Losses::add`] for what can stand at many places; the first is told.
+    pub fn add_once(&mut self, path: impl fmt::Display, reason: &'static str) {
+        if !self.has(reason) {
+            self.add(path.to_string(), reason);
+        }
+    }
+
+    /// The same as [`Losses::hint`] for what can stand at many places; the first is told.
+    pub fn hint_once(&mut self, path: impl fmt::Display, reason: &'static str) {
+        if !self.has(reason) {
+            self.hint(path.to_string(), reason);
+        }
+    }
+
+    fn has(&self, reason: &str) -> bool {
+        self.kept.iter().any(|loss| loss.reason == reason)
     }
 
     /// Takes over what `others` lists.

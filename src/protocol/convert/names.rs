@@ -47,6 +47,12 @@ impl Charset {
     }
 }
 
+/// The id of a call within what OpenAI accepts, which bounds its length only: vendors that put names and dots into their ids want
+/// them back as they were.
+pub fn openai_call_id(id: &str) -> Cow<'_, str> {
+    if (1..=Charset::OPENAI.max).contains(&id.len()) { Cow::Borrowed(id) } else { Charset::OPENAI.fit(id) }
+}
+
 /// An id for a call that its vendor gave none: always the same for the same answer and place.
 pub fn made_up_call_id(answer: &str, index: usize) -> String {
     let hash = blake3::hash(format!("{answer}/{index}").as_bytes()).to_hex();
@@ -71,14 +77,16 @@ pub enum ToolKind {
     Function,
     /// A tool that takes a free text, which the upstream sends as the one argument [`CUSTOM_INPUT`].
     Custom,
-    /// `tool_search` of Responses, where the client searches: its call is an item of its own.
+    /// The search among deferred tools that Responses defines and its client carries out.
     ToolSearch,
-    /// `local_shell` of Responses: its call is an item of its own, with an `exec` action.
+    /// The commands of Responses' `local_shell`, which its client runs.
     LocalShell,
-    /// `shell` of Responses, where the client runs the commands: its call is an item of its own.
+    /// The commands of Responses' `shell`, which its client runs.
     Shell,
-    /// `apply_patch` of Responses: its call is an item of its own, with the change of one file.
+    /// The changes of files of Responses' `apply_patch`, which its client makes.
     ApplyPatch,
+    /// The computer of Responses' `computer` and `computer_use_preview`, which its client operates.
+    Computer,
 }
 
 /// The argument that stands for the free text of a [`ToolKind::Custom`].
@@ -135,6 +143,10 @@ mod tests {
         assert!(fit(&one).len() <= 64 && fit(&one) != fit(&two) && fit(&one) == fit(&one));
         assert_eq!(fit("call_1"), "call_1");
         assert!(fit("a.b").starts_with("a_b_") && fit("").len() > 4);
+        assert_eq!(
+            (openai_call_id("functions.ls:0"), openai_call_id(&one)),
+            ("functions.ls:0".into(), fit(&one).into())
+        );
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! What Gemini's models can do, as far as a request from another dialect has to keep to it
 //! (<https://ai.google.dev/gemini-api/docs/models>, <https://ai.google.dev/gemini-api/docs/thinking>).
 
+use crate::protocol::convert::effort::Effort;
+
 /// What a model can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capabilities {
@@ -10,6 +12,12 @@ pub struct Capabilities {
     pub thinking: Thinking,
     /// Whether function calls of the current turn have to have the signature that they came with.
     pub demands_signatures: bool,
+    /// Whether it reads files at any public address
+    /// (<https://ai.google.dev/gemini-api/docs/file-input-methods>).
+    pub remote_files: bool,
+    /// Whether it is of the third generation or later: media within the results of functions, functions beside the vendor's own
+    /// tools, functions together with a JSON answer.
+    pub third_generation: bool,
 }
 
 /// How a model is asked to think.
@@ -32,7 +40,13 @@ pub enum Thinking {
 pub fn of(name: &str) -> Capabilities {
     let has = |part: &str| name.contains(part);
     if has("gemini-1") || has("gemini-2.0") {
-        return Capabilities { max_output: 8192, thinking: Thinking::None, demands_signatures: false };
+        return Capabilities {
+            max_output: 8192,
+            thinking: Thinking::None,
+            demands_signatures: false,
+            remote_files: false,
+            third_generation: false,
+        };
     }
     if has("gemini-2.5") {
         let thinking = if has("pro") {
@@ -42,7 +56,35 @@ pub fn of(name: &str) -> Capabilities {
         } else {
             Thinking::Budget { min: 0, max: 24_576 }
         };
-        return Capabilities { max_output: 65_536, thinking, demands_signatures: false };
+        return Capabilities {
+            max_output: 65_536,
+            thinking,
+            demands_signatures: false,
+            remote_files: true,
+            third_generation: false,
+        };
     }
-    Capabilities { max_output: 65_536, thinking: Thinking::Level, demands_signatures: true }
+    Capabilities {
+        max_output: 65_536,
+        thinking: Thinking::Level,
+        demands_signatures: true,
+        remote_files: true,
+        third_generation: true,
+    }
+}
+
+/// The thinking levels that the model `name` takes, if it takes levels. It refuses others
+/// (<https://ai.google.dev/gemini-api/docs/thinking#thinking-levels>).
+pub fn levels(name: &str) -> &'static [Effort] {
+    const FROM_MINIMAL: &[Effort] = &[Effort::Minimal, Effort::Low, Effort::Medium, Effort::High];
+    const FROM_LOW: &[Effort] = &[Effort::Low, Effort::Medium, Effort::High];
+    let is_early_flash =
+        ["gemini-3-flash", "gemini-3.5-flash", "gemini-3.6-flash"].iter().any(|part| name.contains(part));
+    if name.contains("gemini-3-pro") {
+        &[Effort::Low, Effort::High]
+    } else if is_early_flash || (name.contains("gemini-3") && name.contains("lite")) {
+        FROM_MINIMAL
+    } else {
+        FROM_LOW
+    }
 }

@@ -5,6 +5,7 @@ pub mod error;
 pub mod fault;
 pub mod fold;
 pub mod ids;
+pub mod local_tools;
 pub mod stream_writer;
 pub mod unfold;
 pub mod usage;

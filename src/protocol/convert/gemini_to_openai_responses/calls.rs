@@ -40,7 +40,7 @@ pub(super) fn item<'a>(call: &'a FunctionCall<'a>, call_id: String, reply: &'a R
     let completed = || Some("completed".into());
     let id = |prefix| Some(ids::item(prefix, reply, index).into());
     let special = match kind(upstream, reply) {
-        ToolKind::Function => None,
+        ToolKind::Function | ToolKind::Computer => None,
         ToolKind::Custom => Some(Item::CustomToolCall(CustomToolCall {
             id: id("ctc"),
             call_id: call_id.clone().into(),

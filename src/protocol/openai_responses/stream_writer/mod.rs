@@ -7,6 +7,7 @@
 mod call;
 mod events;
 mod item;
+mod local;
 mod part;
 #[cfg(test)]
 mod tests;
@@ -16,8 +17,10 @@ use std::rc::Rc;
 use call::{Call, CallKind, Identity};
 pub(super) use events::{Events, place};
 use item::PartedItem;
+use local::LocalCall;
 pub(super) use part::{Part, PartKind};
 
+use super::local_tools::LocalTool;
 use super::wire::content::{Annotation, LogProb};
 use super::wire::item::Item;
 use super::wire::response::{IncompleteReason, Usage};
@@ -52,6 +55,8 @@ enum Output {
     Open,
     /// A call that is open.
     Call(Box<Call>),
+    /// A call of which nothing is shown before it is whole.
+    Local(Box<LocalCall>),
     /// A whole item, as JSON.
     Done(Vec<u8>),
 }
@@ -143,8 +148,12 @@ impl StreamWriter {
     /// Begins a call of the tool that the upstream calls `name`; the client's name, namespace and kind are found. Returns what
     /// [`arguments`](Self::arguments) wants: the place in the output.
     pub fn tool_call(&mut self, call_id: &str, name: &str, out: &mut Vec<u8>) -> usize {
-        let kind = match self.reply.tools.client(name) {
-            Some(tool) if tool.kind == ToolKind::Custom => CallKind::WrappedCustom(CustomInput::default()),
+        let kind = self.reply.tools.client(name).map(|tool| tool.kind);
+        if let Some(tool) = kind.and_then(LocalTool::from_kind) {
+            return self.local_call(tool, call_id, name, out);
+        }
+        let kind = match kind {
+            Some(ToolKind::Custom) => CallKind::WrappedCustom(CustomInput::default()),
             _ => CallKind::Function,
         };
         self.call(call_id, name, kind, out)
@@ -154,6 +163,17 @@ impl StreamWriter {
     /// is.
     pub fn custom_call(&mut self, call_id: &str, name: &str, out: &mut Vec<u8>) -> usize {
         self.call(call_id, name, CallKind::Custom, out)
+    }
+
+    fn local_call(&mut self, tool: LocalTool, call_id: &str, name: &str, out: &mut Vec<u8>) -> usize {
+        if self.over {
+            return 0;
+        }
+        self.settle(out);
+        let (call_id, name) = (call_id.to_owned(), name.to_owned());
+        let call = LocalCall { tool, call_id, name, arguments: String::new(), ended: false };
+        self.output.push(Output::Local(Box::new(call)));
+        self.output.len() - 1
     }
 
     fn call(&mut self, call_id: &str, name: &str, kind: CallKind, out: &mut Vec<u8>) -> usize {
@@ -182,19 +202,20 @@ impl StreamWriter {
     /// Appends to the arguments of a call: JSON of a function, or the input of a custom tool.
     pub fn arguments(&mut self, call: usize, piece: &str, out: &mut Vec<u8>) {
         let Self { output, events, input, over: false, .. } = self else { return };
-        if let Some(Output::Call(call)) = output.get_mut(call)
-            && !piece.is_empty()
-            && !call.ended
-        {
-            call.arguments(piece, input, events, out);
+        match output.get_mut(call) {
+            Some(Output::Call(call)) if !piece.is_empty() && !call.ended => call.arguments(piece, input, events, out),
+            Some(Output::Local(call)) if !call.ended => call.arguments.push_str(piece),
+            _ => {}
         }
     }
 
     /// Notes that all arguments of a call have come. Its item is closed when the next one begins or the stream ends, because only
     /// then it is known whether it was cut.
     pub fn close_call(&mut self, call: usize) {
-        if let Some(Output::Call(call)) = self.output.get_mut(call) {
-            call.ended = true;
+        match self.output.get_mut(call) {
+            Some(Output::Call(call)) => call.ended = true,
+            Some(Output::Local(call)) => call.ended = true,
+            _ => {}
         }
     }
 
@@ -300,7 +321,12 @@ impl StreamWriter {
         self.start(None, out);
         self.close_open(false, out);
         for index in 0..self.output.len() {
-            if matches!(self.output.get(index), Some(Output::Call(call)) if call.ended) {
+            let has_ended = match self.output.get(index) {
+                Some(Output::Call(call)) => call.ended,
+                Some(Output::Local(call)) => call.ended,
+                _ => false,
+            };
+            if has_ended {
                 self.close(index, false, out);
             }
         }
@@ -321,6 +347,7 @@ impl StreamWriter {
         let Some(place) = self.output.get_mut(index) else { return };
         match std::mem::replace(place, Output::Open) {
             Output::Call(call) => *place = Output::Done(call.close(is_cut, &mut self.events, out)),
+            Output::Local(call) => *place = Output::Done(call.close(&self.reply, index, &mut self.events, out)),
             other => *place = other,
         }
     }
@@ -348,7 +375,7 @@ impl StreamWriter {
         out.extend_from_slice(b",\"output\":[");
         let done = self.output.iter().filter_map(|place| match place {
             Output::Done(item) => Some(item),
-            Output::Open | Output::Call(_) => None,
+            Output::Open | Output::Call(_) | Output::Local(_) => None,
         });
         for (index, item) in done.enumerate() {
             if index > 0 {
