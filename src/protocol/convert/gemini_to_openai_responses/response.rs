@@ -21,7 +21,7 @@ pub fn convert<'a>(
     losses: &mut Losses,
 ) -> Result<Target<'a>, ConvertError> {
     if let Some(error) = &response.error {
-        return Err(ConvertError::Unreadable(ending::fault(error).message.into_owned()));
+        return Err(ConvertError::Failed(ending::fault(error)));
     }
     let mut output = Output::new(reply);
     let ending = match response.candidates.first() {

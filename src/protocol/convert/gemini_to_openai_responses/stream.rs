@@ -4,7 +4,6 @@ use std::rc::Rc;
 
 use super::ending::{self, Ending};
 use super::{calls, grounding, hosted, thinking};
-use crate::protocol::convert::names::ToolKind;
 use crate::protocol::convert::seal::{Family, seal};
 use crate::protocol::convert::{Reply, StreamConverter, StreamFault, read};
 use crate::protocol::gemini::wire::content::{CodeExecutionResult, ExecutableCode, FunctionCall, Part};
@@ -144,17 +143,9 @@ impl Stream {
         let id = calls::call_id(call, &self.reply, self.call_count);
         self.call_count += 1;
         let name = call.name.as_deref().unwrap_or_default();
-        match calls::kind(name, &self.reply) {
-            ToolKind::Function | ToolKind::Custom => {
-                let place = self.writer.tool_call(&id, name, out);
-                self.writer.arguments(place, calls::arguments(call), out);
-                self.writer.close_call(place);
-            }
-            _ => {
-                let reply = self.reply.clone();
-                self.writer.whole_item(&calls::item(call, id, &reply, self.writer.item_count()), out);
-            }
-        }
+        let place = self.writer.tool_call(&id, name, out);
+        self.writer.arguments(place, calls::arguments(call), out);
+        self.writer.close_call(place);
     }
 
     /// Writes the code that waits, with its result.

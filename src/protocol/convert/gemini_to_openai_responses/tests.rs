@@ -118,7 +118,7 @@ fn media_are_carried() {
     assert_eq!(input[0]["content"][0], expected);
     assert_eq!(input[0]["content"][1]["filename"], "file.pdf");
     assert_eq!(input[2]["output"], json!([{"type": "input_text", "text": "taken"}, expected]));
-    for media_type in ["video/mp4", "audio/ogg"] {
+    for media_type in ["video/mp4", "audio/wav"] {
         let part = json!([{"inlineData": {"mimeType": media_type, "data": "AAAA"}}]);
         assert!(matches!(error(&json!({"contents": [user(part)]})), ConvertError::Unsupported { .. }));
     }

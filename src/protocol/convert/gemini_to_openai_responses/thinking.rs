@@ -9,7 +9,7 @@ use crate::protocol::convert::effort::Effort;
 use crate::protocol::convert::seal::{Family, seal, seal_base64, unseal};
 use crate::protocol::gemini::wire::content::Part as GeminiPart;
 use crate::protocol::gemini::wire::request::{ThinkingConfig, ThinkingLevel};
-use crate::protocol::openai_chat::capabilities;
+use crate::protocol::openai_chat::capabilities::Capabilities;
 use crate::protocol::openai_responses::wire::content::{Part, PlainText};
 use crate::protocol::openai_responses::wire::item::ReasoningItem;
 use crate::protocol::openai_responses::wire::request::{Effort as Word, Reasoning};
@@ -53,9 +53,13 @@ pub(super) fn replayed<'a>(signature: &str, thoughts: &[&'a str]) -> Option<Reas
 }
 
 /// The member `reasoning`.
-pub(super) fn reasoning<'a>(config: &ThinkingConfig<'_>, model: &str, losses: &mut Losses) -> Option<Reasoning<'a>> {
+pub(super) fn reasoning<'a>(
+    config: &ThinkingConfig<'_>,
+    capabilities: Capabilities,
+    losses: &mut Losses,
+) -> Option<Reasoning<'a>> {
     const PATH: &str = "generationConfig.thinkingConfig";
-    if !capabilities::of(model).reasoning {
+    if !capabilities.reasoning {
         if config.thinking_budget.is_some_and(|budget| budget.0 != 0) || config.thinking_level.is_some() {
             losses.add(PATH, "this model does not think");
         }
@@ -67,7 +71,7 @@ pub(super) fn reasoning<'a>(config: &ThinkingConfig<'_>, model: &str, losses: &m
         (None, Some(effort)) => effort,
         (None, None) => None,
     };
-    let nearest = effort.map(|effort| effort.nearest(efforts(model)));
+    let nearest = effort.map(|effort| effort.nearest(capabilities.efforts));
     if nearest != effort {
         losses.add(PATH, "the model is asked for the nearest effort that it has");
     }
@@ -77,19 +81,6 @@ pub(super) fn reasoning<'a>(config: &ThinkingConfig<'_>, model: &str, losses: &m
         ..Reasoning::default()
     };
     (reasoning != Reasoning::default()).then_some(reasoning)
-}
-
-/// The efforts that a model has (<https://developers.openai.com/api/docs/guides/reasoning>).
-fn efforts(model: &str) -> &'static [Effort] {
-    let name = model.rsplit('/').next().unwrap_or(model);
-    let is_fifth = name == "gpt-5" || name.starts_with("gpt-5-");
-    if is_fifth {
-        return &[Effort::Minimal, Effort::Low, Effort::Medium, Effort::High];
-    }
-    if name.starts_with("gpt-") {
-        return &[Effort::None, Effort::Low, Effort::Medium, Effort::High, Effort::Xhigh];
-    }
-    &[Effort::Low, Effort::Medium, Effort::High]
 }
 
 fn effort_of(level: &ThinkingLevel<'_>, losses: &mut Losses) -> Option<Effort> {

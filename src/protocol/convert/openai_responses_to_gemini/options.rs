@@ -143,7 +143,7 @@ pub(super) fn format<'a>(
     if matches!(format, TextFormat::Text(_)) {
         return Ok(());
     }
-    if calls_functions && !capabilities.demands_signatures {
+    if calls_functions && !capabilities.third_generation {
         // https://ai.google.dev/gemini-api/docs/structured-output: together with functions only since Gemini 3.
         losses.add(path, "this model cannot have functions and a form of the answer at once");
         return Ok(());
@@ -214,6 +214,7 @@ fn function<'a>(tool: &'a ToolChoiceTool<'a>, notes: &mut Notes) -> Option<Text<
             "shell" => Some(named("shell", ToolKind::Shell)),
             "local_shell" => Some(named("local_shell", ToolKind::LocalShell)),
             "apply_patch" => Some(named("apply_patch", ToolKind::ApplyPatch)),
+            "computer" | "computer_use_preview" => Some(named("computer", ToolKind::Computer)),
             _ => None,
         },
         ToolChoiceTool::Mcp(_) | ToolChoiceTool::AllowedTools(_) => None,

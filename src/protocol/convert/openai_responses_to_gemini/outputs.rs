@@ -57,6 +57,7 @@ pub(super) fn call_id<'a>(item: &'a Item<'a>) -> Option<&'a str> {
         Item::LocalShellCallOutput(output) => output.call_id.as_deref().or(output.id.as_deref()),
         Item::ShellCallOutput(output) => Some(&output.call_id),
         Item::ApplyPatchCallOutput(output) => Some(&output.call_id),
+        Item::ComputerCallOutput(output) => Some(&output.call_id),
         _ => None,
     }
 }
@@ -102,6 +103,16 @@ pub(super) fn convert<'a>(
         Item::ToolSearchOutput(output) => wrapped("output", &found(output))?,
         Item::LocalShellCallOutput(output) => wrapped("output", &*output.output)?,
         Item::ShellCallOutput(output) => wrapped("output", &output.output)?,
+        Item::ComputerCallOutput(output) => {
+            let path = format!("{path}.output");
+            let part = media.screenshot(&output.output, &path)?;
+            if fits_response(&part, capabilities) {
+                response.parts.push(in_response(part));
+            } else {
+                following.push(part);
+            }
+            wrapped("output", "the screen is in the image")?
+        }
         Item::ApplyPatchCallOutput(output) => {
             let member = if output.status == "failed" { "error" } else { "output" };
             wrapped(member, output.output.as_deref().unwrap_or(&output.status))?

@@ -215,7 +215,7 @@ fn notices_keep_their_place_and_empty_texts_are_gone() {
     assert_eq!(converted["systemInstruction"]["parts"], json!([{"text": "I"}, {"text": "S0"}]));
     assert_eq!(
         converted["contents"],
-        json!([{"role": "user", "parts": [{"text": "a"}, {"text": "System notice: file X changed"}, {"text": "e"}]}])
+        json!([{"role": "user", "parts": [{"text": "a"}, {"text": "[system notice] file X changed"}, {"text": "e"}]}])
     );
 }
 
@@ -304,7 +304,7 @@ fn calls_come_back_as_their_own_items() {
         (&output[0]["namespace"], &output[0]["name"], &output[0]["input"]),
         (&json!("crm"), &json!("note"), &json!("hi"))
     );
-    assert_eq!(output[2]["action"], json!({"type": "exec", "command": ["ls"], "env": {}}));
+    assert_eq!(output[2]["action"], json!({"command": ["ls"], "env": {}, "type": "exec"}));
     assert_eq!(output[5]["arguments"], json!({"query": "q"}));
 
     let mut converter = stream(Gemini, OpenAiResponses, Rc::new(reply)).unwrap();
@@ -323,7 +323,7 @@ fn tools_of_the_vendor_are_mapped_or_refused() {
     let newer = body(&search);
     assert_eq!(newer["toolConfig"]["includeServerSideToolInvocations"], true);
     assert!(matches!(convert_for("gemini-2.5-pro", &search), Err(ConvertError::Unsupported { .. })));
-    for kind in ["computer", "image_generation", "future_tool"] {
+    for kind in ["programmatic_tool_calling", "image_generation", "future_tool"] {
         let error = error(&json!({"input": "x", "tools": [{"type": kind}]}));
         assert!(matches!(&error, ConvertError::Unsupported { path, .. } if path == "tools[0]"), "{error}");
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::protocol::convert::effort::Effort;
 use crate::protocol::convert::seal::{Family, unseal};
 use crate::protocol::convert::{Losses, Notes};
-use crate::protocol::gemini::capabilities::{Capabilities, Thinking};
+use crate::protocol::gemini::capabilities::{Capabilities, Thinking, levels};
 use crate::protocol::gemini::turns::Turns;
 use crate::protocol::gemini::wire::content::{Part, Role};
 use crate::protocol::gemini::wire::proto::Int;
@@ -76,18 +76,6 @@ fn effort<'a>(word: &Word<'_>, model: &str, capabilities: Capabilities, losses: 
     }
 }
 
-/// The levels that all models of a kind have (<https://ai.google.dev/gemini-api/docs/thinking>). Some have more.
-fn levels(model: &str) -> &'static [Effort] {
-    if model.contains("gemini-3-pro") {
-        return &[Effort::Low, Effort::High];
-    }
-    let is_older_flash = ["gemini-3-flash", "gemini-3.1-flash", "gemini-3.5-flash", "gemini-3.6-flash"];
-    if is_older_flash.iter().any(|name| model.contains(name)) {
-        return &[Effort::Minimal, Effort::Low, Effort::Medium, Effort::High];
-    }
-    &[Effort::Low, Effort::Medium, Effort::High]
-}
-
 fn level<'a>(effort: Effort) -> ThinkingLevel<'a> {
     match effort {
         Effort::None | Effort::Minimal => ThinkingLevel::Minimal,
@@ -104,14 +92,11 @@ pub(super) fn replayed<'a>(
     item: &'a ReasoningItem<'a>,
     path: &str,
     capabilities: Capabilities,
-    is_told: &mut bool,
     notes: &mut Notes,
 ) -> (Vec<Part<'a>>, Option<Text<'a>>) {
     let sealed = item.encrypted_content.as_deref().and_then(unseal);
     let Some((Family::Gemini, signature)) = sealed else {
-        if !std::mem::replace(is_told, true) {
-            notes.losses.hint(path, "reasoning of another model is left out");
-        }
+        notes.losses.hint_once(path, "reasoning of another model is left out");
         return (Vec::new(), None);
     };
     if signature.starts_with('[') {
