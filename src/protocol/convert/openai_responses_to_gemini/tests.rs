@@ -329,6 +329,24 @@ fn tools_of_the_vendor_are_mapped_or_refused() {
     }
 }
 
+#[test]
+fn a_choice_finds_its_tool_in_any_namespace() {
+    let config = |choice: Value| {
+        let tools = json!([
+            {"type": "namespace", "name": "crm", "tools": [{"type": "function", "name": "find"}]},
+            {"type": "function", "name": "ls"}, {"type": "web_search"}, {"type": "shell"},
+        ]);
+        body(&json!({"input": "x", "tools": tools, "tool_choice": choice}))["toolConfig"]["functionCallingConfig"]
+            .clone()
+    };
+    let any = |names: Value| json!({"mode": "ANY", "allowedFunctionNames": names});
+    assert_eq!(config(json!({"type": "function", "name": "find"})), any(json!(["crm__find"])));
+    assert_eq!(config(json!({"type": "shell"})), any(json!(["shell"])));
+    assert_eq!(config(json!({"type": "web_search"})), Value::Null);
+    let some = json!({"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "ls"}, {"type": "web_search"}]});
+    assert_eq!(config(some), json!({"mode": "VALIDATED", "allowedFunctionNames": ["ls"]}));
+}
+
 fn answer(body: &Value) -> Value {
     let reply = Reply { id: "1".to_owned(), model: "m".to_owned(), ..Reply::default() };
     serde_json::from_slice(&response(OpenAiResponses, Gemini, &body.to_string(), &reply).unwrap().body).unwrap()

@@ -44,6 +44,15 @@ impl<'a> Tools<'a> {
         !self.functions.is_empty()
     }
 
+    /// The function that stands for the client's tool `name`, in whatever namespace it was declared.
+    pub(super) fn function_for(&self, name: &str, notes: &Notes) -> Option<Text<'a>> {
+        let is_it = |function: &&FunctionDeclaration<'a>| match function.name.as_deref() {
+            Some(upstream) => upstream == name || notes.tools.client(upstream).is_some_and(|tool| tool.name == name),
+            None => false,
+        };
+        self.functions.iter().find(is_it)?.name.clone()
+    }
+
     /// The tools as Gemini takes them.
     pub(super) fn finish(
         mut self,
