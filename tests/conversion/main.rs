@@ -19,3 +19,4 @@ mod responses;
 mod streams;
 #[path = "../support/validate/mod.rs"]
 mod validate;
+mod writers;
