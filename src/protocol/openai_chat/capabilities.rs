@@ -261,7 +261,7 @@ mod tests {
         assert_eq!(gpt_version("gpt-6-mini"), Some((6, 0)));
         assert_eq!(gpt_version("gpt-4o"), Some((4, 0)));
         assert_eq!(gpt_version("o3"), None);
-        assert!(efforts("gpt-6").contains(&Effort::Max) && !efforts("gpt-5.4").contains(&Effort::Max));
-        assert!(!efforts("gpt-5").contains(&Effort::None) && efforts("o3").first() == Some(&Effort::Low));
+        assert!(of("gpt-6").efforts.contains(&Effort::Max) && !of("gpt-5.4").efforts.contains(&Effort::Max));
+        assert!(!of("gpt-5").efforts.contains(&Effort::None) && of("o3").efforts.first() == Some(&Effort::Low));
     }
 }
