@@ -194,6 +194,13 @@ pub fn compact(json: &str) -> Cow<'_, str> {
     }
 }
 
+/// `value` on one line.
+pub fn line(value: &(impl Serialize + ?Sized)) -> Vec<u8> {
+    let mut line = Vec::new();
+    append_line(&mut line, value);
+    line
+}
+
 /// Replacements in a text, to be made at once.
 #[derive(Debug, Default)]
 pub struct Splice(Vec<(Range<usize>, String)>);
