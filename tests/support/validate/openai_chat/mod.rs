@@ -28,6 +28,8 @@ static SCHEMA: LazyLock<Schema> = LazyLock::new(|| {
     schema.declare(&messages, "reasoning_details", &objects);
     // <https://openrouter.ai/docs/features/multimodal/image-generation>
     schema.declare(&messages, "images", &objects);
+    // <https://openrouter.ai/docs/features/web-search>
+    schema.declare(&["AnnotationURLCitation"], "content", &json!({"type": "string"}));
     // <https://ai.google.dev/gemini-api/docs/thought-signatures#openai>
     let signed =
         ["ChatCompletionMessage", "ChoiceDelta", "ChatCompletionMessageFunctionToolCall", "ChoiceDeltaToolCall"];
