@@ -19,7 +19,13 @@ use clap::Parser;
 #[derive(Parser)]
 enum Command {
     /// Tollgate natively, against nginx and against the upstream itself.
-    Passthrough(Extent),
+    Passthrough {
+        #[command(flatten)]
+        extent: Extent,
+        /// Compares streams that are converted with one that passes, instead.
+        #[arg(long)]
+        convert: bool,
+    },
     /// Tollgate in workerd, against a Worker that only forwards.
     Edge(Extent),
     /// Runs the mock vendor.
@@ -57,7 +63,8 @@ type Failure = Box<dyn std::error::Error>;
 
 fn main() -> Result<(), Failure> {
     match Command::parse() {
-        Command::Passthrough(extent) => passthrough::run(extent),
+        Command::Passthrough { extent, convert: false } => passthrough::run(extent),
+        Command::Passthrough { extent, convert: true } => passthrough::run_converted(extent),
         Command::Edge(extent) => edge::run(extent),
         Command::Upstream { listen } => tokio::runtime::LocalRuntime::new()?.block_on(async {
             let listener = tokio::net::TcpListener::bind(listen).await?;

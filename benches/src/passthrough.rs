@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use crate::cases::{CASES, Case, KEY};
+use crate::cases::{CASES, CONVERTED, Case, KEY};
 use crate::load::Figures;
 use crate::process::{
     Folder, Process, SUBJECT_CPU, free_address, has_program, in_repository, measure, request, start_upstream, wait_for,
@@ -28,6 +28,26 @@ pub fn run(extent: Extent) -> Result<(), Failure> {
     println!("passthrough.settled requests={answered} settled={settled}");
     if settled < answered {
         return Err("some requests were not settled".into());
+    }
+    Ok(())
+}
+
+/// Runs the same stream for clients of all dialects in turns; `slower` is how many times slower than the one that passes it is.
+pub fn run_converted(extent: Extent) -> Result<(), Failure> {
+    let folder = Folder::new("converted")?;
+    let (_upstream, upstream_address) = start_upstream()?;
+    let tollgate = start_tollgate(&folder, upstream_address)?;
+    let mut all: Vec<Rounds> = CONVERTED.iter().map(|_| Rounds::default()).collect();
+    for _ in 0..extent.rounds {
+        for (case, rounds) in CONVERTED.iter().zip(&mut all) {
+            let before = tollgate.process.cpu_micros();
+            let figures = measure(case, tollgate.address, extent.seconds)?;
+            rounds.add(figures, tollgate.process.cpu_micros() - before);
+        }
+    }
+    let Some(passing) = all.first() else { return Ok(()) };
+    for (case, rounds) in CONVERTED.iter().zip(&all) {
+        println!("converted.{} slower={:.2} {rounds}", case.name, passing.ratio_to(rounds, |round| round.figures.rps));
     }
     Ok(())
 }

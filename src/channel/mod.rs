@@ -66,7 +66,7 @@ pub struct Call<'a> {
     /// The client's query string, without credentials.
     pub query: Option<&'a str>,
     /// The headers that may go on to this upstream.
-    pub headers: HeaderMap,
+    pub headers: &'a HeaderMap,
     /// The body.
     pub body: Bytes,
     /// Our id of the request.

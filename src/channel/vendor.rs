@@ -128,7 +128,7 @@ mod tests {
             model: "m",
             version: None,
             query: None,
-            headers: HeaderMap::new(),
+            headers: &HeaderMap::new(),
             body: Bytes::new(),
             request_id: "r",
             now: Timestamp(0),

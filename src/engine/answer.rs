@@ -8,6 +8,7 @@ use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue};
 
 use super::error::EngineError;
 use crate::platform::body::Body;
+use crate::protocol::convert::StreamFault;
 use crate::protocol::dialect::Dialect;
 use crate::protocol::error::{self, Failure};
 use crate::protocol::headers;
@@ -28,6 +29,8 @@ pub struct Answer {
     pub body: Body,
     /// The provider that gave it.
     pub provider: Arc<str>,
+    /// What a conversion could not carry over, on one line; empty where nothing was lost.
+    pub losses: String,
 }
 
 /// Whether another credential or provider might do better after `status`.
@@ -73,7 +76,27 @@ pub fn from_upstream_error(
         };
         failure.envelope(dialect, request_id)
     };
-    Ok(Answer { status, headers, body: Body::Whole(body), provider: provider.clone() })
+    Ok(Answer { status, headers, body: Body::Whole(body), provider: provider.clone(), losses: String::new() })
+}
+
+/// Turns an error that stood in a stream, which a client without a stream is waiting for, into an answer for it.
+pub fn from_stream_fault(
+    status: StatusCode,
+    fault: &StreamFault<'_>,
+    dialect: Dialect,
+    request_id: &str,
+    secret: Option<&str>,
+    provider: &Arc<str>,
+) -> Result<Answer, EngineError> {
+    if matches!(status.as_u16(), 401..=403) {
+        return Err(EngineError::CredentialRefused { status: status.as_u16() });
+    }
+    let message = redact(&fault.message, secret.unwrap_or_default());
+    let failure = Failure { status, code: "upstream_error", message, retry_after: None };
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let body = Body::Whole(failure.envelope(dialect, request_id));
+    Ok(Answer { status, headers, body, provider: provider.clone(), losses: String::new() })
 }
 
 /// Replaces every word that shares a piece with the secret, and the names of accounts.

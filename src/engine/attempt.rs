@@ -2,28 +2,25 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
 
 use http::StatusCode;
-use http::header::{CONTENT_TYPE, HeaderMap};
+use http::header::HeaderMap;
 
-use super::answer::{Answer, MAX_ERROR_BYTES, from_upstream_error, may_succeed_elsewhere};
+use super::answer::{Answer, MAX_ERROR_BYTES, from_stream_fault, from_upstream_error, may_succeed_elsewhere};
+use super::deliver::{Delivery, Undelivered, deliver, deliver_estimate, has_type, receive};
 use super::error::EngineError;
 use super::select::{Plan, Target};
 use super::settle::Settlement;
 use super::snapshot::Credential;
-use super::stream::{Metered, WithoutUsageChunk};
+use super::translate::{Translated, Untranslatable, dialect_for, translate};
 use crate::channel::{Call, ChannelError, Dispatch};
 use crate::platform::Scope;
-use crate::platform::body::{Body, BodyError};
+use crate::platform::body::BodyError;
 use crate::platform::fetch::{FetchErrorKind, UpstreamResponse};
-use crate::protocol::headers;
+use crate::protocol::convert::count;
 use crate::protocol::operation::Operation;
 use crate::protocol::request::ClientRequest;
 use crate::store::vault::Vault;
-
-/// Answers up to this size are read before they are passed on.
-const MAX_AHEAD_BYTES: usize = 4 * 1024 * 1024;
 
 /// What a client sent, as far as an upstream may see it.
 pub struct ClientCall {
@@ -33,6 +30,10 @@ pub struct ClientCall {
     pub headers: HeaderMap,
     /// The query string without credentials.
     pub query: Option<String>,
+    /// Our id of the request.
+    pub request_id: Arc<str>,
+    /// Whether it would rather be refused than answered with a loss.
+    pub strict: bool,
     /// The version in a Gemini client's path.
     pub version: Option<&'static str>,
 }
@@ -54,12 +55,14 @@ pub async fn run(
     call: &ClientCall,
     settlement: Settlement,
 ) -> Result<Answer, Unanswered> {
-    let mut run =
-        Run { scope, vault, call, settlement, attempts_left: plan.max_attempts, heartbeat: plan.heartbeat, last: None };
-    let dialect = call.request.dialect;
+    let mut run = Run { scope, vault, call, settlement, attempts_left: plan.max_attempts, last: None };
     for target in &plan.targets {
-        if !target.provider.endpoint.dialects.contains(&dialect) {
-            continue;
+        if run.attempts_left == 0 {
+            break;
+        }
+        let Some(dialect) = dialect_for(call, target) else { continue };
+        if call.request.operation == Operation::CountTokens && !count::can_count(dialect) {
+            return Ok(deliver_estimate(call, target, run.settlement));
         }
         let keyless = [None];
         let credentials: Vec<Option<&Rc<Credential>>> = target.credentials.iter().map(Some).collect();
@@ -71,12 +74,22 @@ pub async fn run(
             [] => &keyless,
             some => some,
         };
+        let translated = match translate(scope, call, target, dialect, plan.conversion, &plan.media).await {
+            Ok(translated) => translated,
+            Err(Untranslatable::Invalid(error)) => return run.finish(Err(error)),
+            Err(Untranslatable::Elsewhere(error)) => {
+                run.last.get_or_insert(Err(error));
+                continue;
+            }
+        };
         for credential in credentials {
             if run.attempts_left == 0 {
                 break;
             }
-            match run.attempt(target, *credential).await {
-                Next::Respond(response) => return Ok(run.respond(target, response)),
+            match run.attempt(target, &translated, *credential).await {
+                Next::Deliver(delivery) => {
+                    return Ok(deliver(delivery, call, target, translated, plan.heartbeat, run.settlement));
+                }
                 Next::Stop(result) => return run.finish(result),
                 Next::TryOn(result) => run.last = Some(result),
                 Next::Skip(error) => drop(run.last.get_or_insert(Err(error))),
@@ -84,7 +97,7 @@ pub async fn run(
         }
     }
     let unsupported = || EngineError::Unsupported {
-        dialect,
+        dialect: call.request.dialect,
         operation: call.request.operation,
         providers: plan.targets.iter().map(|target| target.provider.name.clone()).collect(),
     };
@@ -95,7 +108,7 @@ pub async fn run(
 /// What follows from an attempt.
 enum Next {
     /// The upstream answers well.
-    Respond(UpstreamResponse),
+    Deliver(Delivery),
     /// This result stands, whoever else there is.
     Stop(Result<Answer, EngineError>),
     /// This result stands if nobody else does better.
@@ -110,12 +123,11 @@ struct Run<'a> {
     call: &'a ClientCall,
     settlement: Settlement,
     attempts_left: u32,
-    heartbeat: Option<Duration>,
     last: Option<Result<Answer, EngineError>>,
 }
 
 impl Run<'_> {
-    async fn attempt(&mut self, target: &Target, credential: Option<&Rc<Credential>>) -> Next {
+    async fn attempt(&mut self, target: &Target, translated: &Translated, credential: Option<&Rc<Credential>>) -> Next {
         let provider = &target.provider;
         let secret = match credential.map(|credential| credential.secret(self.vault)).transpose() {
             Ok(secret) => secret,
@@ -124,19 +136,18 @@ impl Run<'_> {
                 return Next::Skip(EngineError::NoCredential);
             }
         };
-        let request = &self.call.request;
         let prepared = provider.channel.prepare(
             &provider.endpoint,
             secret.as_deref(),
             &Call {
-                dialect: request.dialect,
-                operation: request.operation,
-                stream: request.stream,
+                dialect: translated.dialect,
+                operation: translated.operation,
+                stream: translated.stream,
                 model: &target.model,
-                version: self.call.version,
-                query: self.call.query.as_deref(),
-                headers: headers::to_upstream(request.dialect, &self.call.headers),
-                body: request.body_for(&target.model, provider.endpoint.ask_for_usage),
+                version: translated.version,
+                query: translated.query.as_deref(),
+                headers: &translated.headers,
+                body: translated.body.clone(),
                 request_id: self.settlement.request_id(),
                 now: self.scope.clock.now(),
             },
@@ -165,7 +176,13 @@ impl Run<'_> {
                 self.settlement.call_failed(response.status.as_u16(), EngineError::NoAnswer.code());
                 Next::TryOn(Err(EngineError::NoAnswer))
             }
-            Ok(response) if response.status.is_success() => self.first_bytes(target, response).await,
+            Ok(response) if response.status.is_success() => {
+                let status = response.status.as_u16();
+                match receive(self.call, translated, response).await {
+                    Ok(delivery) => Next::Deliver(delivery),
+                    Err(undelivered) => self.undelivered(target, status, undelivered, secret),
+                }
+            }
             Ok(response) => self.error_answer(target, response, secret).await,
             Err(error) => {
                 tracing::warn!(provider = &*provider.name, %error, "an upstream did not answer");
@@ -176,21 +193,33 @@ impl Run<'_> {
         }
     }
 
-    /// Waits for the first bytes of a stream, or for a whole answer of ordinary size. Until then nothing has reached the
-    /// client, and an answer that breaks is no answer.
-    async fn first_bytes(&mut self, target: &Target, response: UpstreamResponse) -> Next {
-        let UpstreamResponse { status, headers, body } = response;
-        // Gemini streams as an array of JSON where its client does not ask for events.
-        let streamed = self.call.request.stream || is_event_stream(&headers);
-        let error = match body.read_ahead(if streamed { 1 } else { MAX_AHEAD_BYTES }).await {
-            Ok(Body::Whole(nothing)) if streamed && nothing.is_empty() => FetchErrorKind::Broken,
-            Ok(body) => return Next::Respond(UpstreamResponse { status, headers, body }),
-            Err(BodyError::Timeout) => FetchErrorKind::Timeout,
-            Err(BodyError::Broken(_) | BodyError::TooLarge { .. }) => FetchErrorKind::Broken,
-        };
-        tracing::warn!(provider = &*target.provider.name, "an upstream broke off before its answer began");
-        self.settlement.call_failed(status.as_u16(), "upstream_cut");
-        Next::TryOn(Err(EngineError::Unreachable(error)))
+    fn undelivered(&mut self, target: &Target, status: u16, why: Undelivered, secret: Option<Arc<str>>) -> Next {
+        let provider = &target.provider.name;
+        match why {
+            Undelivered::Broken(error) => {
+                tracing::warn!(provider = &**provider, %error, "an upstream broke off before its answer began");
+                self.settlement.call_failed(status, "upstream_cut");
+                let kind = match error {
+                    BodyError::Timeout => FetchErrorKind::Timeout,
+                    BodyError::Broken(_) | BodyError::TooLarge { .. } => FetchErrorKind::Broken,
+                };
+                Next::TryOn(Err(EngineError::Unreachable(kind)))
+            }
+            Undelivered::Unreadable(reason) => {
+                tracing::warn!(provider = &**provider, reason, "an answer cannot be read");
+                self.settlement.call_failed(status, EngineError::NoAnswer.code());
+                Next::TryOn(Err(EngineError::NoAnswer))
+            }
+            Undelivered::Fault(fault) => {
+                tracing::warn!(provider = &**provider, code = &*fault.code, "an answer reports an error");
+                self.settlement.call_failed(status, "upstream_failed");
+                let status = StatusCode::from_u16(fault.status).unwrap_or(StatusCode::BAD_GATEWAY);
+                let dialect = self.call.request.dialect;
+                let request_id = self.settlement.request_id();
+                let result = from_stream_fault(status, &fault, dialect, request_id, secret.as_deref(), provider);
+                if may_succeed_elsewhere(status) { Next::TryOn(result) } else { Next::Stop(result) }
+            }
+        }
     }
 
     async fn error_answer(&mut self, target: &Target, response: UpstreamResponse, secret: Option<Arc<str>>) -> Next {
@@ -212,23 +241,6 @@ impl Run<'_> {
         if may_succeed_elsewhere(status) { Next::TryOn(result) } else { Next::Stop(result) }
     }
 
-    /// Lets the answer through, watched.
-    fn respond(mut self, target: &Target, response: UpstreamResponse) -> Answer {
-        let request = &self.call.request;
-        let UpstreamResponse { status, headers: upstream_headers, body } = response;
-        self.settlement.response_began(status.as_u16());
-        let events = is_event_stream(&upstream_headers);
-        let unasked_usage = request.operation == Operation::Generate
-            && events
-            && target.provider.endpoint.ask_for_usage
-            && request.usage_is_unasked();
-        let mut body = body.observe(Box::new(Metered::new(request.dialect, events, self.heartbeat, self.settlement)));
-        if unasked_usage {
-            body = body.edit(Box::new(WithoutUsageChunk::default()));
-        }
-        Answer { status, headers: headers::to_client(&upstream_headers), body, provider: target.provider.name.clone() }
-    }
-
     fn finish(self, result: Result<Answer, EngineError>) -> Result<Answer, Unanswered> {
         match result {
             Ok(answer) => {
@@ -240,19 +252,8 @@ impl Run<'_> {
     }
 }
 
-fn is_event_stream(headers: &HeaderMap) -> bool {
-    has_type(headers, "text/event-stream")
-}
-
 /// Whether an upstream says that all is well but does not answer: a proxy's login page, say, or nothing at all.
 fn is_no_answer(response: &UpstreamResponse) -> bool {
     let nothing = [StatusCode::NO_CONTENT, StatusCode::RESET_CONTENT].contains(&response.status);
     response.status.is_success() && (nothing || has_type(&response.headers, "text/html"))
-}
-
-fn has_type(headers: &HeaderMap, wanted: &str) -> bool {
-    headers
-        .get(CONTENT_TYPE)
-        .and_then(|value| value.as_bytes().get(..wanted.len()))
-        .is_some_and(|start| start.eq_ignore_ascii_case(wanted.as_bytes()))
 }

@@ -21,6 +21,21 @@ pub enum EngineError {
         /// The providers that were considered.
         providers: Vec<Arc<str>>,
     },
+    /// Caller: an upstream of another dialect has nothing like what is asked for.
+    Inconvertible {
+        /// The upstream's dialect.
+        dialect: Dialect,
+        /// The provider.
+        provider: Arc<str>,
+        /// The member of the request.
+        path: String,
+        /// What is the matter with it.
+        message: String,
+    },
+    /// Caller: the request can only be converted with losses, and it or its route is strict. The losses, on one line.
+    Lossy(String),
+    /// Caller: a file that the request names by its URL cannot be had.
+    MediaUnavailable(String),
     /// Configuration: no provider in the plan has a usable credential.
     NoCredential,
     /// Configuration: an upstream cannot be addressed; the details are in the log.
@@ -44,6 +59,11 @@ impl EngineError {
         match self {
             Self::InvalidRequest(_) => "invalid_request",
             Self::Unsupported { .. } => "dialect_unsupported",
+            // Claude's SDK goes on without a thread when it reads this.
+            Self::Inconvertible { path, .. } if path == "thread" => "thread_unsupported_request",
+            Self::Inconvertible { .. } => "conversion_unsupported",
+            Self::Lossy(_) => "conversion_lossy",
+            Self::MediaUnavailable(_) => "media_unavailable",
             Self::NoCredential => "no_credential",
             Self::Misconfigured => "provider_misconfigured",
             Self::CredentialRefused { .. } => "upstream_credential_refused",
@@ -67,6 +87,16 @@ impl fmt::Display for EngineError {
                 providers.join(", "),
                 operation.name(),
             ),
+            Self::Inconvertible { dialect, provider, path, message } => {
+                let place = if path.is_empty() { "the request" } else { path };
+                write!(formatter, "{place}: {message} (the provider {provider} speaks {dialect})")
+            }
+            Self::Lossy(losses) => write!(
+                formatter,
+                "the request cannot be converted for this model's providers without a loss, and strictness is asked for; leave \
+                 out what is lost, or ask without x-gateway-strict: {losses}"
+            ),
+            Self::MediaUnavailable(message) => formatter.write_str(message),
             Self::NoCredential => formatter
                 .write_str("no provider of this model has a usable credential; the operator has to add or enable one"),
             Self::Misconfigured => formatter.write_str(

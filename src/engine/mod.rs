@@ -5,8 +5,11 @@
 
 pub mod answer;
 pub mod attempt;
+mod deliver;
 pub mod error;
+mod media;
 pub mod select;
 pub mod settle;
 pub mod snapshot;
 mod stream;
+mod translate;

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::snapshot::{Credential, Provider};
+use crate::protocol::convert::ServerTools;
+use crate::store::settings::MediaSettings;
 
 /// How a model name is to be served.
 pub struct Plan {
@@ -12,8 +14,21 @@ pub struct Plan {
     pub max_attempts: u32,
     /// How long a stream may be quiet before its client gets a sign of life.
     pub heartbeat: Option<Duration>,
+    /// How the request is converted for a target of another dialect.
+    pub conversion: ConversionRules,
+    /// How files are fetched that a conversion needs.
+    pub media: MediaSettings,
     /// Who may serve it, in the order in which they are tried; never empty.
     pub targets: Vec<Target>,
+}
+
+/// How a request is converted for a target of another dialect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ConversionRules {
+    /// Whether it is refused rather than answered with a loss.
+    pub strict: bool,
+    /// What becomes of tools that the other vendor does not have.
+    pub server_tools: ServerTools,
 }
 
 /// One provider, the model there, and the credentials that may be spent.

@@ -62,6 +62,7 @@ impl Settlement {
                 error: None,
                 first_byte_ms: None,
                 total_ms: 0,
+                conversion_loss: None,
             },
             calls: Vec::with_capacity(1),
             open_call: None,
@@ -114,6 +115,11 @@ impl Settlement {
         }
     }
 
+    /// Records what a conversion could not carry over.
+    pub fn converted_with(&mut self, losses: &str) {
+        self.outcome.conversion_loss = (!losses.is_empty()).then(|| losses.into());
+    }
+
     /// Settles a request whose answer has ended.
     pub fn answer_ended(mut self, outcome: &'static str, reading: &Reading) {
         let operation = self.operation;
@@ -129,6 +135,11 @@ impl Settlement {
             }
         });
         self.settle(outcome, (outcome != "ok").then_some(outcome));
+    }
+
+    /// Settles a request that the gateway answered by itself.
+    pub fn answered_here(mut self) {
+        self.settle("ok", None);
     }
 
     /// Settles a request that ends with an error of the gateway, or with one that an upstream gave.

@@ -9,13 +9,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::select::ConversionRules;
 use crate::channel::endpoint::{DEFAULT_LIMITS, Endpoint, EndpointError, ExtraHeader, parse_base_url};
 use crate::channel::{self, Channel};
 use crate::platform::clock::Timestamp;
 use crate::platform::fetch::Network;
 use crate::store::BadRow;
 use crate::store::credential::CredentialRow;
-use crate::store::provider::ProviderRow;
+use crate::store::provider::{ProviderRow, Streaming};
 use crate::store::revision::Revisions;
 use crate::store::route::{MemberRow, RouteRow};
 use crate::store::settings::{DEFAULT_HEARTBEAT_MS, DEFAULT_MAX_ATTEMPTS, Settings};
@@ -77,6 +78,8 @@ pub struct Provider {
     pub channel: &'static dyn Channel,
     /// Its address and manners.
     pub endpoint: Endpoint,
+    /// Whether its answers can be streamed.
+    pub streaming: Streaming,
     /// The models that are listed for it.
     pub models: Vec<String>,
     /// When it was made.
@@ -102,6 +105,8 @@ pub struct Route {
     pub name: Arc<str>,
     /// Most upstream calls for one request, if not the instance's figure.
     pub max_attempts: Option<u32>,
+    /// How requests are converted for upstreams of another dialect.
+    pub conversion: ConversionRules,
     /// Who serves it, in the order of tiers, within a tier the heaviest first.
     pub members: Vec<Member>,
     /// When it was made.
@@ -185,6 +190,7 @@ impl Routing {
                 let route = Route {
                     name: row.name.clone(),
                     max_attempts: row.options.max_attempts,
+                    conversion: ConversionRules { strict: row.options.strict, server_tools: row.options.server_tools },
                     members: members.remove(&row.id).unwrap_or_default(),
                     created_at: row.created_at,
                     turn: Turn::default(),
@@ -228,6 +234,7 @@ pub fn provider(row: &ProviderRow) -> Result<Provider, String> {
             ask_for_usage: !options.refuses_stream_options,
             limits: DEFAULT_LIMITS,
         },
+        streaming: options.streaming,
         models: options.models.clone(),
         created_at: row.created_at,
         turn: Turn::default(),

@@ -7,6 +7,7 @@ use http::StatusCode;
 
 use super::settle::Settlement;
 use crate::platform::body::{Editor, Ending, Observer, Pulse};
+use crate::protocol::convert::editor::StreamEditor;
 use crate::protocol::dialect::Dialect;
 use crate::protocol::error::Failure;
 use crate::protocol::meter::{Meter, Outcome};
@@ -99,6 +100,19 @@ pub(super) struct WithoutUsageChunk(UsageChunkRemover);
 impl Editor for WithoutUsageChunk {
     fn edit(&mut self, chunk: Bytes) -> Bytes {
         self.0.feed(chunk)
+    }
+
+    fn finish(&mut self) -> Bytes {
+        self.0.finish()
+    }
+}
+
+/// Puts a stream into the client's dialect.
+pub(super) struct Converted(pub(super) StreamEditor);
+
+impl Editor for Converted {
+    fn edit(&mut self, chunk: Bytes) -> Bytes {
+        self.0.feed(&chunk)
     }
 
     fn finish(&mut self) -> Bytes {

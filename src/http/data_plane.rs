@@ -12,7 +12,7 @@ use crate::engine::attempt::{ClientCall, Unanswered};
 use crate::engine::settle::Settlement;
 use crate::platform::body::Body;
 use crate::protocol::gemini::path::model_and_action;
-use crate::protocol::headers::PROVIDER;
+use crate::protocol::headers::{CONVERSION_LOSS, PROVIDER, STRICT};
 use crate::protocol::operation::Operation;
 use crate::protocol::request::{ClientRequest, RequestError};
 
@@ -29,6 +29,8 @@ impl Exchange<'_> {
             Err(error) => return Err(self.settle_failure(settlement, error.into())),
         };
         let call = ClientCall {
+            request_id: self.request_id.clone(),
+            strict: self.parts.headers.get(STRICT).is_some_and(|value| value == "1"),
             request,
             headers: self.parts.headers.clone(),
             query: self.presented.query().map(str::to_owned),
@@ -43,6 +45,11 @@ impl Exchange<'_> {
         *response.headers_mut() = answer.headers;
         if let Ok(provider) = HeaderValue::from_str(&answer.provider) {
             response.headers_mut().insert(PROVIDER, provider);
+        }
+        if !answer.losses.is_empty()
+            && let Ok(losses) = HeaderValue::from_str(&answer.losses)
+        {
+            response.headers_mut().insert(CONVERSION_LOSS, losses);
         }
         Ok(response)
     }

@@ -96,7 +96,11 @@ fn status_and_code(error: &AppError) -> (StatusCode, &'static str) {
 
 fn engine_status(error: &EngineError) -> StatusCode {
     match error {
-        EngineError::InvalidRequest(_) | EngineError::Unsupported { .. } => StatusCode::BAD_REQUEST,
+        EngineError::InvalidRequest(_)
+        | EngineError::Unsupported { .. }
+        | EngineError::Inconvertible { .. }
+        | EngineError::Lossy(_)
+        | EngineError::MediaUnavailable(_) => StatusCode::BAD_REQUEST,
         EngineError::NoCredential | EngineError::Misconfigured => StatusCode::SERVICE_UNAVAILABLE,
         EngineError::Unreachable(FetchErrorKind::Timeout) => StatusCode::GATEWAY_TIMEOUT,
         EngineError::CredentialRefused { .. }

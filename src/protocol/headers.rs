@@ -17,6 +17,12 @@ pub const GOOGLE_API_KEY: HeaderName = HeaderName::from_static("x-goog-api-key")
 pub const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 /// Our own request id, on every response.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-gateway-request-id");
+/// What a conversion between dialects could not carry over, on data-plane responses.
+pub const CONVERSION_LOSS: HeaderName = HeaderName::from_static("x-gateway-conversion-loss");
+/// With `1`, a client would rather have an error than an answer to less than it asked.
+pub const STRICT: HeaderName = HeaderName::from_static("x-gateway-strict");
+/// How a number of tokens was found out where no vendor counted it: `estimate`.
+pub const TOKEN_COUNT: HeaderName = HeaderName::from_static("x-gateway-token-count");
 /// The provider that answered, on data-plane responses.
 pub const PROVIDER: HeaderName = HeaderName::from_static("x-provider");
 
@@ -79,7 +85,7 @@ fn merge_tokens<'a>(values: impl Iterator<Item = &'a HeaderValue>) -> Option<Hea
 /// Response headers of an upstream that are held back: they belong to the connection, set state in a browser, or tell whose
 /// account the gateway uses. Others go on, also unknown ones, so that rate limits, request ids and what vendors add tomorrow
 /// arrive. In the order of the alphabet.
-pub static HELD_BACK: [&str; 43] = [
+pub static HELD_BACK: [&str; 45] = [
     "access-control-allow-credentials",
     "access-control-allow-headers",
     "access-control-allow-methods",
@@ -119,7 +125,9 @@ pub static HELD_BACK: [&str; 43] = [
     "via",
     "www-authenticate",
     "x-api-key",
+    "x-gateway-conversion-loss",
     "x-gateway-request-id",
+    "x-gateway-token-count",
     "x-goog-api-key",
     "x-powered-by",
     "x-provider",
@@ -127,7 +135,7 @@ pub static HELD_BACK: [&str; 43] = [
 
 /// All request headers of clients that anything in the core looks at. A host on which each header costs need not hand over
 /// any other.
-pub static READ_FROM_CLIENT: [&str; 18] = [
+pub static READ_FROM_CLIENT: [&str; 19] = [
     "authorization",
     "x-api-key",
     "x-goog-api-key",
@@ -146,6 +154,7 @@ pub static READ_FROM_CLIENT: [&str; 18] = [
     "anthropic-workspace-id",
     "x-goog-api-client",
     "x-server-timeout",
+    "x-gateway-strict",
 ];
 
 /// All headers of a successful answer that anything in the core looks at or changes.

@@ -29,7 +29,20 @@ pub struct ClientRequest {
     pub body: Bytes,
     /// Where the body names the model.
     model_spans: Vec<Range<usize>>,
+    /// Where the body says whether it is streamed, or where it can be put.
+    stream_place: Option<StreamPlace>,
+    /// Where it says how.
+    stream_options: Option<Range<usize>>,
     usage: UsageInStream,
+}
+
+/// Where a body says whether its answer is streamed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum StreamPlace {
+    /// The value stands here.
+    Value(Range<usize>),
+    /// The member can be put here, before others.
+    Before(usize),
 }
 
 /// Whether a Chat Completions stream will tell its usage.
@@ -48,11 +61,19 @@ impl ClientRequest {
         let model = object.string("model")?.unwrap_or_default();
         check_model(&model)?;
         let stream = operation == Operation::Generate && object.read::<Option<bool>>("stream")?.flatten() == Some(true);
-        let usage =
-            if stream && dialect == Dialect::OpenAiChat { usage_in_stream(&object)? } else { UsageInStream::Told };
+        let usage = if operation == Operation::Generate && dialect == Dialect::OpenAiChat {
+            usage_in_stream(&object)?
+        } else {
+            UsageInStream::Told
+        };
+        let stream_place = Some(match object.member("stream")? {
+            Some(value) => StreamPlace::Value(object.span(value)),
+            None => StreamPlace::Before(object.first_member_at()),
+        });
+        let stream_options = object.member("stream_options")?.map(|value| object.span(value));
         let model_spans = object.member("model")?.map(|value| object.span(value)).into_iter().collect();
         let model = model.into_owned();
-        Ok(Self { dialect, operation, model, stream, body, model_spans, usage })
+        Ok(Self { dialect, operation, model, stream, body, model_spans, stream_place, stream_options, usage })
     }
 
     /// Reads a Gemini request, whose model and manner stand in the path. Where the body names the model again, the
@@ -79,12 +100,22 @@ impl ClientRequest {
                 spans?.into_iter().flatten().collect()
             }
         };
-        Ok(Self { dialect: Dialect::Gemini, operation, model, stream, body, model_spans, usage: UsageInStream::Told })
+        Ok(Self {
+            dialect: Dialect::Gemini,
+            operation,
+            model,
+            stream,
+            body,
+            model_spans,
+            stream_place: None,
+            stream_options: None,
+            usage: UsageInStream::Told,
+        })
     }
 
-    /// The body for an upstream that knows the model as `model`; with `ask_for_usage`, a Chat stream is made to tell its
-    /// usage. Everything else keeps its bytes.
-    pub fn body_for(&self, model: &str, ask_for_usage: bool) -> Bytes {
+    /// The body for an upstream of the same dialect that knows the model as `model` and is to stream its answer, or not; with
+    /// `ask_for_usage`, a Chat stream is made to tell its usage. Everything else keeps its bytes.
+    pub fn body_for(&self, model: &str, stream: bool, ask_for_usage: bool) -> Bytes {
         let mut splice = Splice::default();
         if model != self.model {
             let name = match self.dialect {
@@ -95,7 +126,18 @@ impl ClientRequest {
                 splice.replace(span.clone(), name.as_str());
             }
         }
-        if let (true, UsageInStream::OnRequest(range, text)) = (ask_for_usage, &self.usage) {
+        if stream != self.stream {
+            match &self.stream_place {
+                Some(StreamPlace::Value(range)) => splice.replace(range.clone(), stream.to_string()),
+                Some(StreamPlace::Before(at)) => splice.replace(*at..*at, format!("\"stream\":{stream},")),
+                None => {}
+            }
+            if let (false, Some(options)) = (stream, &self.stream_options) {
+                // They are refused where there is no stream.
+                splice.replace(options.clone(), "null");
+            }
+        }
+        if let (true, UsageInStream::OnRequest(range, text)) = (stream && ask_for_usage, &self.usage) {
             splice.replace(range.clone(), *text);
         }
         splice.apply(&self.body)
@@ -103,7 +145,7 @@ impl ClientRequest {
 
     /// Whether a Chat stream that tells its usage tells it only because the gateway asked.
     pub fn usage_is_unasked(&self) -> bool {
-        self.usage != UsageInStream::Told
+        self.stream && self.usage != UsageInStream::Told
     }
 }
 
@@ -195,7 +237,7 @@ mod tests {
 
     #[track_caller]
     fn check_chat(body: &'static str, ask_for_usage: bool, expected: &str) {
-        assert_eq!(chat(body).body_for("up", ask_for_usage), expected);
+        assert_eq!(chat(body).body_for("up", chat(body).stream, ask_for_usage), expected);
     }
 
     #[test]
@@ -233,7 +275,7 @@ mod tests {
     fn a_client_that_asked_for_usage_is_left_alone() {
         let body = r#"{"model":"a","stream":true,"stream_options":{"include_usage":true}}"#;
         assert!(!chat(body).usage_is_unasked());
-        assert_eq!(chat(body).body_for("a", true), body);
+        assert_eq!(chat(body).body_for("a", chat(body).stream, true), body);
         assert!(chat(r#"{"model":"a","stream":true}"#).usage_is_unasked());
         assert!(!chat(r#"{"model":"a"}"#).usage_is_unasked());
     }
@@ -254,7 +296,9 @@ mod tests {
     #[test]
     fn gemini_names_the_model_again_in_some_bodies() {
         let body_for = |operation, body: &'static str| {
-            ClientRequest::from_gemini_path(operation, "a".to_owned(), false, body.into()).unwrap().body_for("up", true)
+            ClientRequest::from_gemini_path(operation, "a".to_owned(), false, body.into())
+                .unwrap()
+                .body_for("up", false, true)
         };
         assert_eq!(body_for(Operation::Generate, r#"{"model":"a"}"#), r#"{"model":"a"}"#);
         assert_eq!(
@@ -270,5 +314,20 @@ mod tests {
             r#"{"generateContentRequest":{"model":"models/up"}}"#
         );
         assert_eq!(body_for(Operation::CountTokens, r#"{"contents":[]}"#), r#"{"contents":[]}"#);
+    }
+
+    #[test]
+    fn an_answer_can_be_asked_for_in_the_other_manner() {
+        for (body, expected) in [
+            (r#"{"model":"a"}"#, r#"{"stream":true,"stream_options":{"include_usage":true},"model":"a"}"#),
+            (
+                r#"{"model":"a","stream":false}"#,
+                r#"{"stream_options":{"include_usage":true},"model":"a","stream":true}"#,
+            ),
+        ] {
+            assert_eq!(chat(body).body_for("a", true, true), expected);
+        }
+        let body = r#"{"model":"a","stream":true,"stream_options":{"include_usage":true}}"#;
+        assert_eq!(chat(body).body_for("a", false, true), r#"{"model":"a","stream":false,"stream_options":null}"#);
     }
 }

@@ -220,6 +220,14 @@ macro_rules! words {
                     Self::Other(word) => word,
                 }
             }
+
+            /// The same, borrowing nothing.
+            pub fn into_owned(self) -> $name<'static> {
+                match self {
+                    $( Self::$variant => $name::$variant, )+
+                    Self::Other(word) => $name::Other(word.into_owned().into()),
+                }
+            }
         }
 
         impl<'a> From<$crate::protocol::wire::Text<'a>> for $name<'a> {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::rc::Rc;
 
-use crate::engine::select::{Plan, Target, rotate};
+use crate::engine::select::{ConversionRules, Plan, Target, rotate};
 use crate::engine::snapshot::{Credential, Member, Provider, Snapshot};
 
 impl Snapshot {
@@ -22,6 +22,8 @@ impl Snapshot {
             return Ok(Plan {
                 max_attempts: route.max_attempts.unwrap_or(self.max_attempts()).max(1),
                 heartbeat: self.heartbeat(),
+                conversion: route.conversion,
+                media: self.settings.media.clone(),
                 targets,
             });
         }
@@ -30,9 +32,13 @@ impl Snapshot {
             (!model.is_empty()).then(|| target(self, provider, model))
         });
         match found {
-            Some(target) => {
-                Ok(Plan { max_attempts: self.max_attempts(), heartbeat: self.heartbeat(), targets: vec![target] })
-            }
+            Some(target) => Ok(Plan {
+                max_attempts: self.max_attempts(),
+                heartbeat: self.heartbeat(),
+                conversion: ConversionRules::default(),
+                media: self.settings.media.clone(),
+                targets: vec![target],
+            }),
             None => Err(ResolveError::UnknownModel(name.to_owned())),
         }
     }

@@ -9,5 +9,7 @@ pub struct Migration {
 }
 
 /// All migrations in order.
-pub const MIGRATIONS: [Migration; 1] =
-    [Migration { version: 1, sql: include_str!("../../migrations/0001_initial.sql") }];
+pub const MIGRATIONS: [Migration; 2] = [
+    Migration { version: 1, sql: include_str!("../../migrations/0001_initial.sql") },
+    Migration { version: 2, sql: include_str!("../../migrations/0002_conversion_loss.sql") },
+];

@@ -51,6 +51,27 @@ pub struct ProviderOptions {
     /// Whether it refuses `stream_options`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub refuses_stream_options: bool,
+    /// Whether its answers can be streamed.
+    #[serde(skip_serializing_if = "is_default")]
+    pub streaming: Streaming,
+}
+
+/// Whether the answers of a provider can be streamed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Streaming {
+    /// As the client wants it.
+    #[default]
+    Either,
+    /// They always are.
+    Always,
+    /// They never are.
+    Never,
+}
+
+fn is_default(streaming: &Streaming) -> bool {
+    *streaming == Streaming::default()
 }
 
 /// Reads all providers.

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::{BadRow, bulk, decode_all, from_json, to_json};
 use crate::platform::clock::Timestamp;
 use crate::platform::database::{Rows, Statement};
+use crate::protocol::convert::ServerTools;
 
 /// A row of `routes`.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +32,16 @@ pub struct RouteOptions {
     /// Most upstream calls for one request, if not the instance's own figure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_attempts: Option<u32>,
+    /// Whether a request is refused rather than answered with a loss, where its dialect is not the upstream's.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub strict: bool,
+    /// What becomes of tools that the client's vendor runs itself and the upstream's does not have.
+    #[serde(skip_serializing_if = "is_default")]
+    pub server_tools: ServerTools,
+}
+
+fn is_default(server_tools: &ServerTools) -> bool {
+    *server_tools == ServerTools::default()
 }
 
 /// A row of `route_members`.

@@ -6,7 +6,7 @@ use super::{BadRow, decode_all, from_json, to_json};
 use crate::platform::database::{Rows, Statement};
 
 /// The version of the schema that this code needs; each migration puts `settings.schema_version` up to its own number.
-pub const SCHEMA_VERSION: i64 = 1;
+pub const SCHEMA_VERSION: i64 = 2;
 
 /// Most upstream calls for one request unless a route or the settings say otherwise.
 pub const DEFAULT_MAX_ATTEMPTS: u32 = 6;
@@ -14,6 +14,9 @@ pub const DEFAULT_MAX_ATTEMPTS: u32 = 6;
 /// How long a stream may be quiet unless the settings say otherwise. Clients have been seen to show a stall after 20 seconds
 /// and to give up after 60.
 pub const DEFAULT_HEARTBEAT_MS: u32 = 15_000;
+
+/// The greatest size of all files that are fetched for one request unless the settings say otherwise.
+pub const DEFAULT_MEDIA_BYTES: u32 = 20 * 1024 * 1024;
 
 /// What an operator can set for the whole instance.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +32,23 @@ pub struct Settings {
     /// What happens to streams.
     #[serde(skip_serializing_if = "is_default")]
     pub stream: StreamSettings,
+    /// Files that requests name by their URL and that an upstream does not fetch by itself.
+    #[serde(skip_serializing_if = "is_default")]
+    pub media: MediaSettings,
+}
+
+/// Files that requests name by their URL and that an upstream does not fetch by itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct MediaSettings {
+    /// Whether they may come from private networks, and without TLS. Anyone with a gateway key can then make the gateway ask
+    /// any server in its network.
+    #[serde(skip_serializing_if = "is_default")]
+    pub private_network: bool,
+    /// The greatest size of all files of one request together, in bytes. 20971520 when left out, 0 fetches none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_bytes: Option<u32>,
 }
 
 /// What happens to streams.

@@ -46,6 +46,8 @@ pub struct OutcomeRecord {
     pub first_byte_ms: Option<i64>,
     /// Milliseconds until its last byte.
     pub total_ms: i64,
+    /// What a conversion between dialects could not carry over.
+    pub conversion_loss: Option<Arc<str>>,
 }
 
 /// One call to an upstream.
@@ -95,9 +97,9 @@ fn insert(
         "INSERT INTO usage (request_id, call, at, api_key_id, api_key, dialect, operation, model, stream, provider_id, \
          provider, credential_id, upstream_model, status, error, input, cache_read, cache_write_short, cache_write_long, \
          audio_input, output, reasoning, audio_output, estimated, duration_ms, outcome, response_status, \
-         response_error, first_byte_ms, total_ms) \
+         response_error, first_byte_ms, total_ms, conversion_loss) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, \
-         ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30) \
+         ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31) \
          ON CONFLICT (request_id, call) DO NOTHING",
         vec![
             (&request.request_id).into(),
@@ -130,6 +132,7 @@ fn insert(
             outcome.and_then(|outcome| outcome.error).into(),
             outcome.and_then(|outcome| outcome.first_byte_ms).into(),
             outcome.map(|outcome| outcome.total_ms).into(),
+            outcome.and_then(|outcome| outcome.conversion_loss.as_ref()).into(),
         ],
     )
 }

@@ -51,8 +51,13 @@ impl Watcher {
     }
 
     /// A sign of life for the client, where it does not disturb.
-    pub fn heartbeat(&self) -> Option<Vec<u8>> {
-        self.observer.as_ref().and_then(|observer| observer.heartbeat()).map(Vec::from)
+    pub fn heartbeat(&mut self) -> Option<Vec<u8>> {
+        let heartbeat = self.observer.as_ref().and_then(|observer| observer.heartbeat())?;
+        let edited = match &mut self.editor {
+            Some(editor) => editor.edit(heartbeat),
+            None => heartbeat,
+        };
+        (!edited.is_empty()).then(|| edited.into())
     }
 
     /// Learns the end, by the numbers in `bridge.js`, and decides what the client learns of it: with nothing the body ends for
@@ -64,16 +69,15 @@ impl Watcher {
             1 => Ending::Complete,
             _ => Ending::Abandoned,
         };
-        let held = match (&ending, &mut self.editor) {
-            (Ending::Complete, Some(editor)) => Vec::from(editor.finish()),
-            _ => Vec::new(),
-        };
+        let is_complete = ending == Ending::Complete;
         let epilogue = self.observer.take().and_then(|observer| observer.end(ending));
-        match epilogue {
-            None if held.is_empty() => None,
-            None => Some(held),
-            Some(epilogue) => Some([&held[..], &epilogue].concat()),
-        }
+        let Some(editor) = self.editor.as_mut().filter(|_| is_complete) else { return epilogue.map(Vec::from) };
+        // What the observer has to say passes through the editor as well.
+        let is_proper = epilogue.is_some();
+        let mut last =
+            epilogue.filter(|epilogue| !epilogue.is_empty()).map_or_else(Vec::new, |it| editor.edit(it).into());
+        last.extend_from_slice(&editor.finish());
+        (is_proper || !last.is_empty()).then_some(last)
     }
 }
 

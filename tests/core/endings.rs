@@ -248,10 +248,9 @@ async fn a_vendor_that_cannot_be_asked() {
 /// Requests that reach no vendor have one row all the same, which is no call.
 #[tokio::test]
 async fn a_request_without_a_call() {
-    for (wire, model, status, code) in [
-        (Wire::Chat, "nobody/knows", 404, "model_not_found"),
-        (Wire::Claude, "openai_chat/m", 400, "dialect_unsupported"),
-    ] {
+    for (wire, model, status, code) in
+        [(Wire::Chat, "nobody/knows", 404, "model_not_found"), (Wire::Claude, "gone/m", 404, "model_not_found")]
+    {
         let world = World::configured().await;
         let reply = Whole::of(world.isolate().open_with(wire, model, false, KEY).await).await;
         assert_eq!(reply.status, status);

@@ -17,8 +17,8 @@ const COMMANDS = {
 
 export const HOSTS = Object.keys(COMMANDS);
 
-/** Starts a host whose three providers are one mock vendor; gives its address and a function that ends it. */
-export async function start(host, vendor) {
+/** Starts a host with a configuration; gives its address and a function that ends it. */
+export async function start(host, document) {
   const data = mkdtempSync(join(tmpdir(), "tollgate-sdk-"));
   const [program, parameters] = COMMANDS[host](data);
   const child = spawn(program, parameters, {
@@ -26,7 +26,7 @@ export async function start(host, vendor) {
     stdio: ["pipe", "pipe", "inherit"],
   });
   const url = await listening(child);
-  await configure(url, vendor);
+  await configure(url, document);
   return {
     url,
     async stop() {
@@ -44,35 +44,34 @@ export async function usage(url) {
   return (await response.json()).totals;
 }
 
-function listening(child) {
+function listening(child, words = /tollgate listens on (http:\S+)/) {
   return new Promise((resolve, reject) => {
     let output = "";
     child.stdout.on("data", piece => {
       output += piece;
-      const found = /tollgate listens on (http:\S+)/.exec(output);
+      const found = words.exec(output);
       if (found) resolve(found[1]);
     });
-    child.once("exit", code => reject(new Error(`the host ended with ${code}: ${output}`)));
+    child.once("exit", code => reject(new Error(`${child.spawnfile} ended with ${code}: ${output}`)));
   });
 }
 
-async function configure(url, vendor) {
-  const provider = (name, channel, base_url) => ({
-    name,
-    channel,
-    base_url,
-    network: "private",
-    credentials: [{ name: "default", secret: `upstream-key-of-${name}` }],
-  });
-  const document = {
-    providers: [
-      provider("openai", "openai", `${vendor}/v1`),
-      provider("anthropic", "claude", vendor),
-      provider("google", "gemini", vendor),
-    ],
-    routes: [{ name: "house-model", members: [{ provider: "openai", model: "gpt-mock" }] }],
-    keys: [{ name: "sdk", key: KEY }],
+/** Starts the strict vendor, which would like to make these calls; gives its address and a function that ends it. */
+export async function startStrictVendor(calls = []) {
+  const child = spawn(join(root, "target/debug/examples/vendor"), ["--calls", JSON.stringify(calls)], { stdio: ["pipe", "pipe", "inherit"] });
+  const url = await listening(child, /the vendor listens on (http:\S+)/);
+  return {
+    url,
+    faults: async () => (await fetch(`${url}/faults`)).json(),
+    async stop() {
+      const ended = new Promise(resolve => child.once("exit", resolve));
+      child.kill("SIGTERM");
+      await ended;
+    },
   };
+}
+
+async function configure(url, document) {
   const response = await fetch(`${url}/admin/api/import`, {
     method: "POST",
     headers: { authorization: `Bearer ${ADMIN_TOKEN}` },

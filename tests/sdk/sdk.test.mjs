@@ -7,6 +7,24 @@ import OpenAI from "openai";
 import { HOSTS, KEY, start, usage } from "./hosts.mjs";
 import { startVendor } from "./vendor.mjs";
 
+const provider = (name, channel, base_url) => ({
+  name,
+  channel,
+  base_url,
+  network: "private",
+  credentials: [{ name: "default", secret: `upstream-key-of-${name}` }],
+});
+
+const configuration = vendor => ({
+  providers: [
+    provider("openai", "openai", `${vendor}/v1`),
+    provider("anthropic", "claude", vendor),
+    provider("google", "gemini", vendor),
+  ],
+  routes: [{ name: "house-model", members: [{ provider: "openai", model: "gpt-mock" }] }],
+  keys: [{ name: "sdk", key: KEY }],
+});
+
 const QUESTION = [{ role: "user", content: "Hello?" }];
 
 for (const host of HOSTS) {
@@ -15,7 +33,7 @@ for (const host of HOSTS) {
 
     before(async () => {
       vendor = await startVendor();
-      gateway = await start(host, vendor.url);
+      gateway = await start(host, configuration(vendor.url));
       openai = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: KEY, maxRetries: 0 });
       anthropic = new Anthropic({ baseURL: gateway.url, apiKey: KEY, maxRetries: 0 });
       google = new GoogleGenAI({ apiKey: KEY, httpOptions: { baseUrl: gateway.url } });

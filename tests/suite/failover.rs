@@ -241,14 +241,15 @@ async fn a_member_that_cannot_be_asked_hides_no_answer() {
     }
 }
 
-/// Members that speak another dialect are passed over while it cannot be translated.
+/// Members that cannot be asked, not even by conversion, are passed over.
 #[tokio::test]
-async fn a_member_of_another_dialect_is_passed_over() {
+async fn a_member_that_has_no_such_operation_is_passed_over() {
     let (claude, chat) = (Stage::new(Wire::Claude).await, Stage::new(Wire::Chat).await);
     let model = route_over(&[&claude, &chat], json!({})).await;
-    chat.upstream.answer(Answer::json(200, Wire::Chat.answer()));
-    let reply = chat.post("/v1/chat/completions", Wire::Chat.request(&model, false)).send().await;
-    assert_eq!((reply.status, reply.text()), (200, Wire::Chat.answer().as_str()));
+    let answer = r#"{"object":"list","data":[],"model":"m","usage":{"prompt_tokens":1,"total_tokens":1}}"#;
+    chat.upstream.answer(Answer::json(200, answer));
+    let reply = chat.post("/v1/embeddings", format!(r#"{{"model":"{model}","input":"a"}}"#)).send().await;
+    assert_eq!((reply.status, reply.text()), (200, answer));
     assert!(claude.upstream.requests().is_empty());
 }
 

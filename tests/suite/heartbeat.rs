@@ -27,7 +27,7 @@ pub async fn host() -> &'static Host {
 }
 
 /// What a dialect has that its clients read over.
-fn heartbeat(wire: Wire) -> &'static str {
+pub fn heartbeat(wire: Wire) -> &'static str {
     match wire {
         Wire::Chat | Wire::Responses => ": keep-alive\n\n",
         Wire::Claude => "event: ping\ndata: {\"type\": \"ping\"}\n\n",

@@ -20,6 +20,7 @@ mod support;
 mod check;
 
 mod authentication;
+mod conversion;
 mod disconnect;
 mod export;
 mod failover;

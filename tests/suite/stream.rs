@@ -317,18 +317,6 @@ async fn b79_an_event_longer_than_any_limit_passes() {
     check_counts(&stage.usage(1).await, &[("requests", 1), ("calls", 1), ("input", 11), ("output", 5)]);
 }
 
-/// A vendor that answers a request for a stream with a document is passed on as it is.
-#[tokio::test]
-async fn a_document_instead_of_a_stream_passes() {
-    for wire in Wire::ALL {
-        let stage = Stage::new(wire).await;
-        stage.upstream.answer(Answer::json(200, wire.answer()));
-        let reply = stage.call(true).send().await;
-        assert_eq!((reply.status, reply.text()), (200, wire.answer().as_str()), "{wire:?}");
-        check_counts(&stage.usage(1).await, &[("requests", 1), ("calls", 1), ("input", 11), ("output", 5)]);
-    }
-}
-
 /// B19: bytes that are no text do not stop the stream.
 #[tokio::test]
 async fn b19_invalid_bytes_pass() {

@@ -223,22 +223,19 @@ async fn an_error_in_a_streams_clothes_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_dialect_that_the_provider_does_not_speak_is_told() {
-    for other in Wire::ALL {
-        let stage = Stage::new(other).await;
-        let model = stage.model();
-        let mut requests = 0;
-        for wire in Wire::ALL.into_iter().filter(|wire| wire.channel() != other.channel()) {
-            for stream in [false, true] {
-                let reply = stage.post(&wire.target(&model, stream), wire.request(&model, stream)).send().await;
-                let message = check::error(&reply, wire, 400, "dialect_unsupported");
-                assert!(message.contains(&stage.provider) && message.contains(wire.dialect()), "{message}");
-                requests += 1;
-            }
-        }
-        assert!(stage.upstream.requests().is_empty());
-        check_counts(&stage.usage(requests).await, &[("requests", requests)]);
+async fn an_operation_that_no_provider_has_is_told() {
+    let stage = Stage::new(Wire::Claude).await;
+    let model = stage.model();
+    for (wire, target, body) in [
+        (Wire::Chat, "/v1/embeddings".to_owned(), format!(r#"{{"model":"{model}","input":"a"}}"#)),
+        (Wire::Gemini, format!("/v1beta/models/{model}:embedContent"), r#"{"content":{"parts":[]}}"#.to_owned()),
+    ] {
+        let reply = stage.post(&target, body).send().await;
+        let message = check::error(&reply, wire, 400, "dialect_unsupported");
+        assert!(message.contains(&stage.provider) && message.contains(wire.dialect()), "{message}");
     }
+    assert!(stage.upstream.requests().is_empty());
+    check_counts(&stage.usage(2).await, &[("requests", 2)]);
 }
 
 /// B67: an address in a private network is refused unless the provider is allowed to have one.

@@ -34,6 +34,19 @@ pub(crate) fn check_streams(folder: &str, at_least: usize, again: Again<'_>) {
     }
 }
 
+/// Hands the name and the bytes of every stream of `tests/golden/FOLDER` to `sink`.
+pub(crate) fn each_stream(folder: &str, sink: &mut dyn FnMut(&str, &[u8])) {
+    for path in files(folder, "sse") {
+        sink(path.file_stem().unwrap().to_str().unwrap(), &fs::read(&path).unwrap());
+    }
+}
+
+/// The name and the text of every file of `tests/golden/FOLDER`.
+pub(crate) fn texts(folder: &str, extension: &str) -> Vec<(String, String)> {
+    let name = |path: &Path| path.file_stem().unwrap().to_str().unwrap().to_owned();
+    files(folder, extension).iter().map(|path| (name(path), fs::read_to_string(path).unwrap())).collect()
+}
+
 #[track_caller]
 fn check(path: &Path, text: &str, again: Again<'_>) {
     let written = again(text).unwrap_or_else(|error| panic!("{path:?}: {error} in {text}"));

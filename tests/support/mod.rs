@@ -4,6 +4,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test crate uses a part of it")]
 
 pub mod client;
+pub mod corpus;
 pub mod host;
 pub mod process;
 pub mod raw;

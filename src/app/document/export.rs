@@ -43,12 +43,15 @@ pub fn export(stored: &Stored) -> Document {
         headers: row.options.headers.clone(),
         models: row.options.models.clone(),
         refuses_stream_options: row.options.refuses_stream_options,
+        streaming: row.options.streaming,
         enabled: row.enabled,
         credentials: credentials.remove(&row.id),
     });
     let routes = stored.routes.iter().map(|row| RouteDocument {
         name: row.name.to_string(),
         max_attempts: row.options.max_attempts,
+        strict: row.options.strict,
+        server_tools: row.options.server_tools,
         enabled: row.enabled,
         members: members.remove(&row.id).unwrap_or_default(),
     });

@@ -19,7 +19,9 @@ use serde_json::Value;
 
 use self::secret::Secret;
 use crate::app::error::Fault;
+use crate::protocol::convert::ServerTools;
 use crate::protocol::dialect::Dialect;
+use crate::store::provider::Streaming;
 use crate::store::settings::Settings;
 
 /// Reads a document whose variables are expanded.
@@ -119,6 +121,9 @@ pub struct ProviderDocument {
     /// Set it for a Chat Completions vendor that refuses `stream_options`; usage of its streams is then estimated.
     #[serde(default, skip_serializing_if = "is_default")]
     pub refuses_stream_options: bool,
+    /// Whether its answers can be streamed: `either`, `always` or `never`. Clients get what they ask for all the same.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub streaming: Streaming,
     /// Whether it may be used.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub enabled: bool,
@@ -167,6 +172,14 @@ pub struct RouteDocument {
     /// Most upstream calls for one request, if not the instance's own figure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_attempts: Option<u32>,
+    /// Whether a request is refused rather than answered with a loss, where its dialect is not the upstream's. A client can
+    /// ask for the same with `x-gateway-strict: 1`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub strict: bool,
+    /// What becomes of tools that the client's vendor runs itself, such as a web search, and the upstream's does not have: `drop`
+    /// leaves them out, which is a loss, `refuse` refuses the request.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub server_tools: ServerTools,
     /// Whether it may be used.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub enabled: bool,

@@ -16,6 +16,8 @@ pub struct Capabilities {
     pub sampling: bool,
     /// Whether `output_config.format` makes it keep to a schema.
     pub structured_output: bool,
+    /// Whether it goes on with a last turn of its own.
+    pub prefill: bool,
 }
 
 /// How a model is asked to think.
@@ -36,11 +38,12 @@ pub fn of(name: &str) -> Capabilities {
     let third = has(&["claude-3-5", "claude-3.5"]);
     let budget = has(&["claude-3-7", "claude-3.7", "-4-0", "-4-1", "-4-5", "-4.5", "-4-2025"]);
     let current = Capabilities {
-        max_output: 64_000,
+        max_output: if name.contains("claude") && !has(&["sonnet-4-6", "sonnet-4.6"]) { 128_000 } else { 64_000 },
         thinking: Thinking::Adaptive,
         both_samplings: false,
-        sampling: true,
+        sampling: has(&["-4-6", "-4.6"]),
         structured_output: true,
+        prefill: false,
     };
     if legacy || third {
         let max_output = if legacy { 4096 } else { 8192 };
@@ -48,14 +51,23 @@ pub fn of(name: &str) -> Capabilities {
             max_output,
             thinking: Thinking::None,
             both_samplings: true,
+            sampling: true,
             structured_output: false,
+            prefill: true,
             ..current
         };
     }
     if budget {
         let max_output = if has(&["opus-4-0", "opus-4-1", "opus-4-2025"]) { 32_000 } else { 64_000 };
         let structured_output = has(&["-4-1", "-4-5", "-4.5"]);
-        return Capabilities { max_output, thinking: Thinking::Budget, structured_output, ..current };
+        return Capabilities {
+            max_output,
+            thinking: Thinking::Budget,
+            sampling: true,
+            structured_output,
+            prefill: true,
+            ..current
+        };
     }
     current
 }
@@ -120,5 +132,22 @@ mod tests {
             assert_eq!(thinking_off(name), off, "{name}");
         }
         assert!(takes_forced_choice("claude-opus-5") && !takes_forced_choice("claude-opus-5-5"));
+    }
+
+    #[test]
+    fn what_models_take_follows_from_their_names() {
+        for (name, max_output, thinking, sampling) in [
+            ("claude-3-5-haiku-20241022", 8192, Thinking::None, true),
+            ("claude-opus-4-1-20250805", 32_000, Thinking::Budget, true),
+            ("claude-sonnet-4-5", 64_000, Thinking::Budget, true),
+            ("claude-sonnet-4-6", 64_000, Thinking::Adaptive, true),
+            ("claude-opus-4-8", 128_000, Thinking::Adaptive, false),
+            ("claude-opus-5-5", 128_000, Thinking::Adaptive, false),
+            ("something-new", 64_000, Thinking::Adaptive, false),
+        ] {
+            let model = of(name);
+            assert_eq!((model.max_output, model.thinking, model.sampling), (max_output, thinking, sampling), "{name}");
+            assert_eq!(model.prefill, thinking != Thinking::Adaptive, "{name}");
+        }
     }
 }

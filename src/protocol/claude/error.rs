@@ -23,6 +23,23 @@ pub fn error_type(status: u16) -> &'static str {
     }
 }
 
+/// The status that an error of this type has; an error that is not known is the vendor's.
+pub fn status_of(error_type: &str) -> u16 {
+    match error_type {
+        "invalid_request_error" => 400,
+        "authentication_error" => 401,
+        "billing_error" => 402,
+        "permission_error" => 403,
+        "not_found_error" => 404,
+        "conflict_error" => 409,
+        "request_too_large" => 413,
+        "rate_limit_error" => 429,
+        "overloaded_error" => 529,
+        "timeout_error" => 504,
+        _ => 500,
+    }
+}
+
 /// The body of an HTTP error.
 pub fn envelope(failure: &Failure, request_id: &str) -> Bytes {
     body(failure, request_id).to_string().into()
@@ -34,12 +51,17 @@ pub fn event(failure: &Failure, request_id: &str) -> Bytes {
 }
 
 fn body(failure: &Failure, request_id: &str) -> Value {
+    let mut details = json!({"error_code": failure.code});
+    if failure.code == "thread_unsupported_request" {
+        // The SDK's tool runner goes on without a thread only when it is told so in this way.
+        details["unsupported"] = json!(["thread"]);
+    }
     json!({
         "type": "error",
         "error": {
             "type": error_type(failure.status.as_u16()),
             "message": failure.message,
-            "details": {"error_code": failure.code},
+            "details": details,
         },
         "request_id": request_id,
     })

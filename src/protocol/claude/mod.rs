@@ -2,6 +2,7 @@
 
 pub mod capabilities;
 pub mod error;
+pub mod fold;
 pub mod models;
 pub mod stream_writer;
 pub mod turns;

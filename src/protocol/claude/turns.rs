@@ -24,7 +24,19 @@ impl<'a> Turns<'a> {
         self.turns.last().map(|(role, blocks)| (role, blocks.as_slice()))
     }
 
-    /// All turns, to look at or to mend.
+    /// Adds these turns to `others`.
+    pub fn append_to(self, others: &mut Self) {
+        for (role, blocks) in self.turns {
+            blocks.into_iter().for_each(|block| others.push(role.clone(), block));
+        }
+    }
+
+    /// All turns.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&Role<'a>, &[ContentBlock<'a>])> {
+        self.turns.iter().map(|(role, blocks)| (role, blocks.as_slice()))
+    }
+
+    /// All turns, to mend.
     pub fn iter_mut(&mut self) -> impl DoubleEndedIterator<Item = (&Role<'a>, &mut Vec<ContentBlock<'a>>)> {
         self.turns.iter_mut().map(|(role, blocks)| (&*role, blocks))
     }

@@ -79,7 +79,8 @@ pub(super) fn block<'a>(block: &'a ContentBlock<'a>) -> (ContentBlock<'a>, Vec<D
             (ContentBlock::Text(start), text_deltas(whole))
         }
         ContentBlock::Thinking(whole) => {
-            let start = ThinkingBlock { thinking: Text::default(), signature: Some(Text::default()) };
+            let signature = whole.signature.as_ref().map(|_| Text::default());
+            let start = ThinkingBlock { thinking: Text::default(), signature };
             (ContentBlock::Thinking(start), thinking_deltas(whole))
         }
         ContentBlock::ToolUse(whole) => {

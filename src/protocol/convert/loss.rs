@@ -38,6 +38,24 @@ impl Losses {
         self.push(Loss { path: path.into(), reason, matters: false });
     }
 
+    /// As [`add`](Self::add), for what repeats: only the first of its reason is noted.
+    pub fn add_once(&mut self, path: impl Into<String>, reason: &'static str) {
+        if !self.has(reason) {
+            self.add(path, reason);
+        }
+    }
+
+    /// As [`hint`](Self::hint), for what repeats: only the first of its reason is noted.
+    pub fn hint_once(&mut self, path: impl Into<String>, reason: &'static str) {
+        if !self.has(reason) {
+            self.hint(path, reason);
+        }
+    }
+
+    fn has(&self, reason: &str) -> bool {
+        self.kept.iter().any(|loss| loss.reason == reason)
+    }
+
     /// Takes over what `others` lists.
     pub fn append(&mut self, others: Self) {
         self.further += others.further;

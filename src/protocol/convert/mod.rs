@@ -8,15 +8,18 @@
 //! [`Losses`], or refused with a [`ConvertError`]. Nothing here does I/O: where a file has to be fetched first, the conversion says
 //! so and is repeated with what was [fetched](media::Media).
 
+pub mod count;
 pub mod arguments;
 pub mod custom_input;
 pub mod editor;
 pub mod effort;
+pub mod embeddings;
 pub mod loss;
 pub mod media;
 pub mod names;
 pub mod pairing;
 pub mod seal;
+pub mod whole;
 
 pub mod claude_to_gemini;
 pub mod claude_to_openai_chat;
@@ -63,13 +66,15 @@ pub struct Context<'a> {
 }
 
 /// What becomes of a tool that only the vendor of the client's dialect can run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum ServerTools {
-    /// The request is refused.
+    /// The tool is left out, which is a loss. Agents declare such tools whether they need them or not.
     #[default]
-    Refuse,
-    /// The tool is left out, which is a loss.
     Drop,
+    /// The request is refused.
+    Refuse,
 }
 
 /// What a conversion of a request writes down on the way.
@@ -94,6 +99,8 @@ pub struct Reply {
     pub include_usage: bool,
     /// Whether a Gemini client wants its stream as one JSON array and not as events.
     pub as_array: bool,
+    /// Whether an OpenAI client wants its embeddings in base64 and not as numbers.
+    pub embeddings_in_base64: bool,
     /// The tools whose names or kinds were changed.
     pub tools: ToolNames,
     /// What a Responses answer repeats of its request, written by [`echo`](openai_responses::echo::echo): a JSON object, or nothing.
@@ -101,7 +108,7 @@ pub struct Reply {
 }
 
 /// A request that was converted.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ConvertedRequest {
     /// The body.
     pub body: Vec<u8>,

@@ -10,7 +10,10 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 
 /// Begins everything that was sealed; no vendor's own value does.
-const MARK: &str = "tollgate-";
+pub const MARK: &str = "tollgate-";
+
+/// The same as base64 begins with it.
+pub const ENCODED_MARK: &str = "dG9sbGdhdGUt";
 
 /// Whose thinking it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +77,6 @@ fn split(text: &str) -> Option<(Family, &str)> {
 
 fn decode_base64(text: &str) -> Option<Vec<u8>> {
     // Only what begins like the mark is worth decoding: signatures are long.
-    const ENCODED_MARK: &str = "dG9sbGdhdGUt";
     if !text.starts_with(ENCODED_MARK) {
         return None;
     }

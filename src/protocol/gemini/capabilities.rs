@@ -1,6 +1,8 @@
 //! What Gemini's models can do, as far as a request from another dialect has to keep to it
 //! (<https://ai.google.dev/gemini-api/docs/models>, <https://ai.google.dev/gemini-api/docs/thinking>).
 
+use crate::protocol::convert::effort::Effort;
+
 /// What a model can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capabilities {
@@ -45,4 +47,20 @@ pub fn of(name: &str) -> Capabilities {
         return Capabilities { max_output: 65_536, thinking, demands_signatures: false };
     }
     Capabilities { max_output: 65_536, thinking: Thinking::Level, demands_signatures: true }
+}
+
+/// The thinking levels that the model `name` takes, if it takes levels. It refuses others
+/// (<https://ai.google.dev/gemini-api/docs/thinking#thinking-levels>).
+pub fn levels(name: &str) -> &'static [Effort] {
+    const FROM_MINIMAL: &[Effort] = &[Effort::Minimal, Effort::Low, Effort::Medium, Effort::High];
+    const FROM_LOW: &[Effort] = &[Effort::Low, Effort::Medium, Effort::High];
+    let is_early_flash =
+        ["gemini-3-flash", "gemini-3.5-flash", "gemini-3.6-flash"].iter().any(|part| name.contains(part));
+    if name.contains("gemini-3-pro") {
+        &[Effort::Low, Effort::High]
+    } else if is_early_flash || (name.contains("gemini-3") && name.contains("lite")) {
+        FROM_MINIMAL
+    } else {
+        FROM_LOW
+    }
 }

@@ -4,9 +4,11 @@
 pub mod capabilities;
 pub mod error;
 pub mod fault;
+pub mod fold;
 pub mod frame;
 pub mod models;
 pub mod stream;
 pub mod stream_writer;
+pub mod unfold;
 pub mod usage;
 pub mod wire;

@@ -100,7 +100,8 @@ fn written<'a>(request: &'a Request<'a>) -> Result<String, serde_json::Error> {
         user: text(&request.user),
         metadata: request.metadata.as_ref().map_or_else(|| Raw::parse("{}"), |metadata| Ok(metadata.by_ref()))?,
     };
-    serde_json::to_string(&echo)
+    // It stands in events, whose data has one line; within strings line ends are escaped.
+    serde_json::to_string(&echo).map(|echo| echo.replace(['\n', '\r'], " "))
 }
 
 /// The tier that is used: `auto` is none.
@@ -178,9 +179,10 @@ mod tests {
         let request = r#"{"model":"m","instructions":"Be \"brief\".","temperature":0.5,"store":true,"tool_choice":"required",
             "text":{"format":{"type":"json_object"}},"reasoning":{"effort":"high"},"metadata":{"a":"b"},"service_tier":"auto",
             "tools":[{"type":"mcp","server_label":"s","server_url":"https://s.example","authorization":"secret",
-                "headers":{"x":"secret"}},{"type":"function","name":"ls","parameters":{"type":"object","x":1.50}}]}"#;
+                "headers":{"x":"secret"}},{"type":"function","name":"ls","parameters":{"type":"object",
+                "x":1.50}}]}"#;
         let reply = Reply { echo: echo(&serde_json::from_str(request).unwrap()), ..Reply::default() };
-        assert!(!reply.echo.contains("secret"), "{}", reply.echo);
+        assert!(!reply.echo.contains("secret") && !reply.echo.contains('\n'), "{}", reply.echo);
         let response = response(&reply);
         assert_eq!(response.instructions.unwrap().get(), r#""Be \"brief\".""#);
         assert_eq!(response.reasoning.unwrap().effort.unwrap().as_str(), "high");

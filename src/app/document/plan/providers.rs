@@ -174,6 +174,7 @@ fn provider_row(provider: &ProviderDocument, id: Arc<str>) -> ProviderRow {
             headers: provider.headers.clone(),
             models: provider.models.clone(),
             refuses_stream_options: provider.refuses_stream_options,
+            streaming: provider.streaming,
         },
         created_at: Timestamp(0),
     }
@@ -189,6 +190,7 @@ fn differing_provider(before: &ProviderRow, after: &ProviderRow) -> Vec<&'static
         ("headers", old.headers != new.headers),
         ("models", old.models != new.models),
         ("refuses_stream_options", old.refuses_stream_options != new.refuses_stream_options),
+        ("streaming", old.streaming != new.streaming),
         ("enabled", before.enabled != after.enabled),
     ])
 }

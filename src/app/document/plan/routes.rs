@@ -37,7 +37,11 @@ impl Planner<'_> {
                 id: self.id_for("routes", &route.name, before.map(|row| &row.id)),
                 name: route.name.as_str().into(),
                 enabled: route.enabled,
-                options: RouteOptions { max_attempts: route.max_attempts },
+                options: RouteOptions {
+                    max_attempts: route.max_attempts,
+                    strict: route.strict,
+                    server_tools: route.server_tools,
+                },
                 created_at: self.now,
             };
             let known = members_of.get(&row.id).map(Vec::as_slice).unwrap_or_default();
@@ -46,7 +50,9 @@ impl Planner<'_> {
                 None => vec![],
                 Some(before) => differing([
                     ("enabled", before.enabled != row.enabled),
-                    ("max_attempts", before.options != row.options),
+                    ("max_attempts", before.options.max_attempts != row.options.max_attempts),
+                    ("strict", before.options.strict != row.options.strict),
+                    ("server_tools", before.options.server_tools != row.options.server_tools),
                     ("members", members_differ),
                 ]),
             };

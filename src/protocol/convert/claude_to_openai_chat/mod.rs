@@ -3,3 +3,12 @@
 pub mod request;
 pub mod response;
 pub mod stream;
+
+pub mod answer;
+pub mod content;
+pub mod messages;
+pub mod models;
+pub mod results;
+pub mod schema;
+pub mod thinking;
+pub mod tools;

@@ -1,14 +1,219 @@
 //! A Claude Messages upstream's answer for a Chat Completions client.
 
-use crate::protocol::claude::wire::response::Message;
-use crate::protocol::convert::{ConvertError, Losses, Reply};
-use crate::protocol::openai_chat::wire::response::Response as Target;
+use super::answer;
+use crate::protocol::claude::wire::content::{ContentBlock, TextBlock, ThinkingBlock, ToolUseBlock};
+use crate::protocol::claude::wire::response::{Message, StopReason};
+use crate::protocol::convert::names::ToolKind;
+use crate::protocol::convert::{ConvertError, Losses, Reply, custom_input};
+use crate::protocol::openai_chat::stream_writer::answer_id;
+use crate::protocol::openai_chat::wire::content::Content;
+use crate::protocol::openai_chat::wire::message::{
+    CustomCall, CustomToolCall, FunctionCall, FunctionToolCall, Role, ThinkingBlock as ChatThinkingBlock, ToolCall,
+};
+use crate::protocol::openai_chat::wire::response::{
+    Annotation, Choice, FinishReason, Response as Target, ResponseMessage,
+};
+use crate::protocol::wire::Text;
 
 /// Converts `response`.
 pub fn convert<'a>(
-    _response: &'a Message<'a>,
-    _reply: &'a Reply,
-    _losses: &mut Losses,
+    response: &'a Message<'a>,
+    reply: &'a Reply,
+    losses: &mut Losses,
 ) -> Result<Target<'a>, ConvertError> {
-    Err(ConvertError::unsupported("", "is not converted yet"))
+    let mut said = Said::new(reply, losses);
+    for (index, block) in response.content.iter().enumerate() {
+        said.block(block, index);
+    }
+    if response.container.is_some() {
+        said.losses.hint("container", "has no counterpart");
+    }
+    let refusal = response.stop_details.as_ref().and_then(|details| details.explanation.as_ref());
+    let finish_reason = ending(response, !said.calls.is_empty(), said.losses);
+    let message = said.message(refusal.filter(|_| finish_reason == FinishReason::ContentFilter));
+    let usage = response.usage.as_ref();
+    Ok(Target {
+        id: answer_id(reply).into(),
+        object: "chat.completion".into(),
+        created: reply.created,
+        model: if response.model.is_empty() { Text::from(&*reply.model) } else { response.model.by_ref() },
+        choices: vec![Choice { index: 0, message, finish_reason: Some(finish_reason), logprobs: None }],
+        usage: usage.map(answer::usage),
+        service_tier: answer::service_tier(usage.and_then(|usage| usage.service_tier.as_ref())).map(Text::from),
+        ..Target::default()
+    })
+}
+
+fn ending(response: &Message<'_>, has_calls: bool, losses: &mut Losses) -> FinishReason<'static> {
+    match &response.stop_reason {
+        Some(StopReason::PauseTurn | StopReason::Compaction) => {
+            losses.add("stop_reason", "cannot be gone on with in this dialect");
+        }
+        Some(StopReason::Other(_)) => losses.add("stop_reason", "is not known"),
+        _ => {}
+    }
+    match response.stop_reason.as_ref().map(answer::finish_reason) {
+        None | Some(FinishReason::Stop) if has_calls => FinishReason::ToolCalls,
+        reason => reason.unwrap_or(FinishReason::Stop),
+    }
+}
+
+/// What the model says, gathered from its blocks.
+struct Said<'a, 'n> {
+    reply: &'a Reply,
+    losses: &'n mut Losses,
+    texts: Vec<&'a str>,
+    characters: u64,
+    annotations: Vec<Annotation<'a>>,
+    thinking: Vec<&'a str>,
+    thinking_blocks: Vec<ChatThinkingBlock<'a>>,
+    calls: Vec<ToolCall<'a>>,
+}
+
+impl<'a, 'n> Said<'a, 'n> {
+    fn new(reply: &'a Reply, losses: &'n mut Losses) -> Self {
+        Self {
+            reply,
+            losses,
+            texts: Vec::new(),
+            characters: 0,
+            annotations: Vec::new(),
+            thinking: Vec::new(),
+            thinking_blocks: Vec::new(),
+            calls: Vec::new(),
+        }
+    }
+
+    fn block(&mut self, block: &'a ContentBlock<'a>, index: usize) {
+        match block {
+            ContentBlock::Text(block) => self.text(block, index),
+            ContentBlock::Thinking(block) => self.thinking(block),
+            ContentBlock::RedactedThinking(block) => self.thinking_blocks.push(answer::redacted(&block.data)),
+            ContentBlock::ToolUse(block) => self.call(block),
+            ContentBlock::Fallback(_) => self.losses.hint(format!("content[{index}]"), "has no counterpart"),
+            _ => self.losses.add(format!("content[{index}]"), "has no counterpart in this dialect"),
+        }
+    }
+
+    fn text(&mut self, block: &'a TextBlock<'a>, index: usize) {
+        let start = self.characters;
+        self.texts.push(&block.text);
+        self.characters += answer::characters(&block.text);
+        for citation in block.citations.iter().flatten() {
+            match answer::annotation(citation, start, self.characters) {
+                Some(annotation) => self.annotations.push(annotation),
+                None => self.losses.add_once(format!("content[{index}].citations"), "cite what is no page of the web"),
+            }
+        }
+    }
+
+    fn thinking(&mut self, block: &'a ThinkingBlock<'a>) {
+        if !block.thinking.is_empty() {
+            self.thinking.push(&block.thinking);
+        }
+        if let Some(signature) = block.signature.as_ref().filter(|signature| !signature.is_empty()) {
+            self.thinking_blocks.push(answer::signed(&block.thinking, signature));
+        }
+    }
+
+    fn call(&mut self, block: &'a ToolUseBlock<'a>) {
+        let (id, arguments) = (block.id.by_ref(), block.input.get());
+        let name = Text::from(self.reply.tools.client_name(&block.name));
+        self.calls.push(match self.reply.tools.client(&block.name).map(|tool| tool.kind) {
+            Some(ToolKind::Custom) => {
+                let input = custom_input::text(arguments).into();
+                ToolCall::Custom(CustomToolCall { id, custom: CustomCall { name, input } })
+            }
+            _ => ToolCall::Function(FunctionToolCall {
+                id,
+                function: FunctionCall { name, arguments: Text::from(arguments) },
+                extra_content: None,
+                cache_control: None,
+            }),
+        });
+    }
+
+    fn message(self, refusal: Option<&'a Text<'a>>) -> ResponseMessage<'a> {
+        let content = match self.texts.as_slice() {
+            [] => None,
+            [text] => Some(Text::from(*text)),
+            texts => Some(texts.concat().into()),
+        };
+        let reasoning_content = match self.thinking.as_slice() {
+            [] => None,
+            [text] => Some(Text::from(*text)),
+            texts => Some(texts.join("\n").into()),
+        };
+        ResponseMessage {
+            role: Some(Role::Assistant),
+            content: content.map(Content::Text),
+            refusal: refusal.map(Text::by_ref),
+            annotations: (!self.annotations.is_empty()).then_some(self.annotations),
+            tool_calls: (!self.calls.is_empty()).then_some(self.calls),
+            reasoning_content,
+            thinking_blocks: (!self.thinking_blocks.is_empty()).then_some(self.thinking_blocks),
+            ..ResponseMessage::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::protocol::convert::names::{Charset, ToolNames};
+
+    fn convert_content(content: Value, stop_reason: &str) -> Value {
+        let text = json!({"id": "msg_1", "model": "m", "content": content, "stop_reason": stop_reason,
+            "usage": {"input_tokens": 1, "output_tokens": 2}})
+        .to_string();
+        let mut tools = ToolNames::default();
+        tools.upstream(Charset::CLAUDE, None, "patch", ToolKind::Custom);
+        let reply = Reply { id: "r1".to_owned(), created: 7, tools, ..Reply::default() };
+        let message = serde_json::from_str(&text).unwrap();
+        let converted = convert(&message, &reply, &mut Losses::default()).unwrap();
+        serde_json::to_value(converted).unwrap()["choices"][0].clone()
+    }
+
+    /// B08: no arguments are the text of an empty object; a custom tool gets its text back.
+    #[test]
+    fn arguments_are_texts() {
+        let choice = convert_content(
+            json!([
+                {"type": "tool_use", "id": "t1", "name": "now", "input": {}},
+                {"type": "tool_use", "id": "t2", "name": "patch", "input": {"input": "a\nb"}},
+            ]),
+            "tool_use",
+        );
+        let wanted = json!([
+            {"type": "function", "id": "t1", "function": {"name": "now", "arguments": "{}"}},
+            {"type": "custom", "id": "t2", "custom": {"name": "patch", "input": "a\nb"}},
+        ]);
+        assert_eq!((&choice["message"]["tool_calls"], &choice["finish_reason"]), (&wanted, &json!("tool_calls")));
+    }
+
+    #[test]
+    fn each_end_has_its_reason() {
+        for (reason, wanted) in [
+            ("end_turn", "stop"),
+            ("stop_sequence", "stop"),
+            ("max_tokens", "length"),
+            ("model_context_window_exceeded", "length"),
+            ("pause_turn", "length"),
+            ("refusal", "content_filter"),
+            ("something_new", "stop"),
+        ] {
+            assert_eq!(convert_content(json!([{"type": "text", "text": "a"}]), reason)["finish_reason"], wanted);
+        }
+    }
+
+    /// B13: Claude's signatures leave with a seal, by which they are known when they come back.
+    #[test]
+    fn signatures_are_sealed() {
+        let choice = convert_content(json!([{"type": "thinking", "thinking": "hm", "signature": "EqQB"}]), "end_turn");
+        let wanted = json!([{"type": "thinking", "thinking": "hm", "signature": "tollgate-claude:EqQB"}]);
+        assert_eq!(choice["message"]["thinking_blocks"], wanted);
+        assert_eq!(choice["message"]["reasoning_content"], "hm");
+    }
 }

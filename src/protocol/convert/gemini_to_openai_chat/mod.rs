@@ -3,3 +3,13 @@
 pub mod request;
 pub mod response;
 pub mod stream;
+
+mod answer;
+mod calls;
+mod format;
+mod generation;
+mod grounding;
+mod media;
+mod messages;
+mod thinking;
+mod tools;

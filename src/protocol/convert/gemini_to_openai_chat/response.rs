@@ -1,14 +1,196 @@
 //! A Gemini upstream's answer for a Chat Completions client.
 
-use crate::protocol::convert::{ConvertError, Losses, Reply};
-use crate::protocol::gemini::wire::response::GenerateContentResponse;
-use crate::protocol::openai_chat::wire::response::Response as Target;
+use super::answer::{self, End};
+use super::grounding::{self, Said};
+use super::thinking::signed;
+use crate::protocol::convert::names::{ToolKind, made_up_call_id};
+use crate::protocol::convert::{ConvertError, Losses, Reply, custom_input};
+use crate::protocol::gemini::wire::content::{FunctionCall, Part};
+use crate::protocol::gemini::wire::proto::Count;
+use crate::protocol::gemini::wire::response::{Candidate, FinishReason, GenerateContentResponse};
+use crate::protocol::openai_chat::stream_writer::answer_id;
+use crate::protocol::openai_chat::wire::content::Content;
+use crate::protocol::openai_chat::wire::message::{
+    CustomCall, CustomToolCall, FunctionCall as TargetCall, FunctionToolCall, Role, ToolCall,
+};
+use crate::protocol::openai_chat::wire::response::{
+    Choice, FinishReason as TargetReason, Response as Target, ResponseMessage,
+};
+use crate::protocol::wire::{Raw, Text};
 
 /// Converts `response`.
 pub fn convert<'a>(
-    _response: &'a GenerateContentResponse<'a>,
-    _reply: &'a Reply,
-    _losses: &mut Losses,
+    response: &'a GenerateContentResponse<'a>,
+    reply: &'a Reply,
+    losses: &mut Losses,
 ) -> Result<Target<'a>, ConvertError> {
-    Err(ConvertError::unsupported("", "is not converted yet"))
+    if let Some(error) = &response.error {
+        let message = error.message.as_deref().unwrap_or_default();
+        return Err(ConvertError::Unreadable(format!("it is an error in place of an answer: {message}")));
+    }
+    let mut calls = 0;
+    let candidates = response.candidates.iter().enumerate();
+    let choices = candidates.map(|(index, candidate)| choice(candidate, index, reply, &mut calls, losses));
+    let mut choices = choices.collect::<Result<Vec<_>, _>>()?;
+    if choices.is_empty() {
+        // A prompt that was blocked has no candidates.
+        choices.push(blocked());
+    }
+    let usage = response.usage_metadata.as_ref();
+    Ok(Target {
+        id: answer_id(reply).into(),
+        object: "chat.completion".into(),
+        created: reply.created,
+        model: response.model_version.as_ref().map_or((&*reply.model).into(), Text::by_ref),
+        choices,
+        usage: usage.map(answer::usage),
+        service_tier: usage.and_then(answer::service_tier).map(Text::from),
+        ..Target::default()
+    })
+}
+
+fn blocked<'a>() -> Choice<'a> {
+    Choice {
+        index: 0,
+        message: ResponseMessage { role: Some(Role::Assistant), ..ResponseMessage::default() },
+        finish_reason: Some(TargetReason::ContentFilter),
+        logprobs: None,
+    }
+}
+
+fn choice<'a>(
+    candidate: &'a Candidate<'a>,
+    place: usize,
+    reply: &'a Reply,
+    calls: &mut usize,
+    losses: &mut Losses,
+) -> Result<Choice<'a>, ConvertError> {
+    let path = format!("candidates[{place}]");
+    let mut answer =
+        Answer { said: Said::default(), first: None, thoughts: String::new(), calls: vec![], signature: None };
+    let parts = candidate.content.iter().flat_map(|content| &content.parts);
+    for (index, part) in parts.enumerate() {
+        answer.part(part, index, &format!("{path}.content.parts[{index}]"), reply, calls, losses);
+    }
+    // A whole answer without a reason is complete.
+    let reason = candidate.finish_reason.as_ref().unwrap_or(&FinishReason::Stop);
+    let finish_reason = match answer::end(reason, !answer.calls.is_empty()) {
+        End::Reason(reason) => reason,
+        End::Failed => {
+            let message = candidate.finish_message.as_deref();
+            return Err(ConvertError::Unreadable(answer::failure(reason, message)));
+        }
+    };
+    if matches!(reason, FinishReason::Unspecific | FinishReason::Other(_)) {
+        losses.add(format!("{path}.finishReason"), "has no counterpart in Chat Completions");
+    }
+    if candidate.url_context_metadata.is_some() {
+        losses.hint(format!("{path}.urlContextMetadata"), "has no counterpart in Chat Completions");
+    }
+    if candidate.continuation_token.is_some() {
+        losses.hint(format!("{path}.continuationToken"), "has no counterpart in Chat Completions");
+    }
+    let annotations = grounding::annotations(candidate, &answer.said);
+    if candidate.grounding_metadata.is_some() {
+        losses.hint(format!("{path}.groundingMetadata"), "only its sources are told, as annotations");
+    }
+    let mut message = answer.message();
+    message.annotations = (!annotations.is_empty()).then_some(annotations);
+    Ok(Choice {
+        index: candidate.index.map_or(place as u64, |Count(index)| index),
+        message,
+        finish_reason: Some(finish_reason),
+        logprobs: candidate.logprobs_result.as_deref().and_then(answer::logprobs),
+    })
+}
+
+/// What an answer says.
+struct Answer<'a> {
+    said: Said,
+    /// Its first text, which is mostly the only one.
+    first: Option<&'a Text<'a>>,
+    thoughts: String,
+    calls: Vec<ToolCall<'a>>,
+    signature: Option<&'a Text<'a>>,
+}
+
+impl<'a> Answer<'a> {
+    fn part(
+        &mut self,
+        part: &'a Part<'a>,
+        index: usize,
+        path: &str,
+        reply: &'a Reply,
+        calls: &mut usize,
+        losses: &mut Losses,
+    ) {
+        let signature = part.thought_signature.as_ref().filter(|signature| !signature.is_empty());
+        if let Some(call) = &part.function_call {
+            self.calls.push(tool_call(call, signature, reply, *calls));
+            *calls += 1;
+            return;
+        }
+        self.signature = signature.or(self.signature);
+        if let Some(text) = &part.text {
+            if part.thought == Some(true) {
+                self.thoughts.push_str(text);
+            } else if !text.is_empty() {
+                self.first.get_or_insert(text);
+                self.said.push(index as u64, text);
+            }
+            return;
+        }
+        let loss = if part.executable_code.is_some() || part.code_execution_result.is_some() {
+            "code that the vendor has run has no place in Chat Completions"
+        } else if part.tool_call.is_some() || part.tool_response.is_some() {
+            "calls that the vendor has carried out have no place in Chat Completions"
+        } else if part.inline_data.is_some() || part.file_data.is_some() {
+            "media in answers have no place in Chat Completions"
+        } else if signature.is_some() || *part == Part::default() {
+            return;
+        } else {
+            "has no counterpart in Chat Completions"
+        };
+        losses.add(path, loss);
+    }
+
+    fn message(self) -> ResponseMessage<'a> {
+        let content = match self.first {
+            Some(first) if first.len() == self.said.text().len() => Some(Content::Text(first.by_ref())),
+            Some(_) => Some(Content::Text(self.said.text().to_owned().into())),
+            None => None,
+        };
+        ResponseMessage {
+            role: Some(Role::Assistant),
+            content,
+            reasoning_content: (!self.thoughts.is_empty()).then(|| self.thoughts.into()),
+            tool_calls: (!self.calls.is_empty()).then_some(self.calls),
+            extra_content: self.signature.and_then(|signature| signed(signature)),
+            ..ResponseMessage::default()
+        }
+    }
+}
+
+fn tool_call<'a>(
+    call: &'a FunctionCall<'a>,
+    signature: Option<&'a Text<'a>>,
+    reply: &'a Reply,
+    index: usize,
+) -> ToolCall<'a> {
+    let given = call.id.as_ref().filter(|id| !id.is_empty());
+    let id = given.map_or_else(|| made_up_call_id(&reply.id, index).into(), Text::by_ref);
+    let name = call.name.as_deref().unwrap_or_default();
+    let arguments = call.args.as_ref().map_or("{}", Raw::get);
+    match reply.tools.client(name) {
+        Some(tool) if tool.kind == ToolKind::Custom => {
+            let custom = CustomCall { name: (&*tool.name).into(), input: custom_input::text(arguments).into() };
+            ToolCall::Custom(CustomToolCall { id, custom })
+        }
+        _ => ToolCall::Function(FunctionToolCall {
+            id,
+            function: TargetCall { name: reply.tools.client_name(name).into(), arguments: arguments.into() },
+            extra_content: signature.and_then(|signature| signed(signature)),
+            cache_control: None,
+        }),
+    }
 }

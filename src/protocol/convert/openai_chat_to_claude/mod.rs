@@ -3,3 +3,14 @@
 pub mod request;
 pub mod response;
 pub mod stream;
+
+pub mod answer;
+pub mod cache;
+pub mod calls;
+pub mod citations;
+pub mod content;
+pub mod messages;
+pub mod sampling;
+pub mod schema;
+pub mod thinking;
+pub mod tools;

@@ -3,3 +3,15 @@
 pub mod request;
 pub mod response;
 pub mod stream;
+
+mod answer;
+mod calls;
+mod choice;
+mod fault;
+mod format;
+mod generation;
+mod media;
+mod messages;
+mod sources;
+mod thinking;
+mod tools;

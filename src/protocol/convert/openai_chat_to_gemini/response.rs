@@ -1,14 +1,196 @@
 //! A Chat Completions upstream's answer for a Gemini client.
 
+use super::answer;
+use super::thinking::{signature, text_part};
+use crate::protocol::convert::seal::{Family, seal_base64};
 use crate::protocol::convert::{ConvertError, Losses, Reply};
-use crate::protocol::gemini::wire::response::GenerateContentResponse as Target;
-use crate::protocol::openai_chat::wire::response::Response;
+use crate::protocol::gemini::wire::content::{Content as TargetContent, Part, Role};
+use crate::protocol::gemini::wire::proto::Count;
+use crate::protocol::gemini::wire::response::{
+    BlockReason, Candidate, FinishReason as TargetReason, GenerateContentResponse as Target, PromptFeedback,
+};
+use crate::protocol::openai_chat::wire::content::{Content, Part as SourcePart};
+use crate::protocol::openai_chat::wire::message::{ReasoningDetail, ThinkingBlock, ToolCall};
+use crate::protocol::openai_chat::wire::response::{Choice, FinishReason, Response, ResponseMessage};
+use crate::protocol::wire::Text;
 
 /// Converts `response`.
 pub fn convert<'a>(
-    _response: &'a Response<'a>,
-    _reply: &'a Reply,
-    _losses: &mut Losses,
+    response: &'a Response<'a>,
+    reply: &'a Reply,
+    losses: &mut Losses,
 ) -> Result<Target<'a>, ConvertError> {
-    Err(ConvertError::unsupported("", "is not converted yet"))
+    if let Some(error) = &response.error {
+        return Err(ConvertError::Unreadable(format!("it is an error in place of an answer: {}", error.get())));
+    }
+    if response.moderation.is_some() {
+        losses.hint("moderation", "has no counterpart at Gemini");
+    }
+    let choices = response.choices.iter().enumerate();
+    let candidates: Vec<_> = choices.map(|(index, choice)| candidate(choice, index, reply, losses)).collect();
+    // Gemini answers without candidates only to a prompt that it refuses.
+    let prompt_feedback = candidates
+        .is_empty()
+        .then(|| PromptFeedback { block_reason: Some(BlockReason::Unspecific), ..PromptFeedback::default() });
+    let model = if response.model.is_empty() { (&*reply.model).into() } else { response.model.by_ref() };
+    let id = if response.id.is_empty() { (&*reply.id).into() } else { response.id.by_ref() };
+    let tier = response.service_tier.as_deref();
+    Ok(Target {
+        candidates,
+        prompt_feedback,
+        usage_metadata: response.usage.as_ref().map(|usage| answer::usage(usage, tier)),
+        model_version: Some(model),
+        response_id: Some(id),
+        ..Target::default()
+    })
+}
+
+fn candidate<'a>(choice: &'a Choice<'a>, index: usize, reply: &'a Reply, losses: &mut Losses) -> Candidate<'a> {
+    let message = &choice.message;
+    let path = format!("choices[{index}].message");
+    let mut parts = thoughts(message, &path, losses);
+    let text = text(message, &mut parts, &path, losses);
+    let is_refused = message.refusal.as_ref().is_some_and(|refusal| !refusal.is_empty());
+    if let Some(signature) = message.extra_content.as_ref().and_then(signature) {
+        match parts.last_mut() {
+            Some(part) if part.thought_signature.is_none() => part.thought_signature = Some(signature),
+            _ => parts.push(Part { thought_signature: Some(signature), ..text_part(Text::default()) }),
+        }
+    }
+    let malformed = calls(message, &mut parts, &path, reply, losses);
+    let reason = match choice.finish_reason.as_ref().map(answer::finish_reason) {
+        // Some vendors leave the reason out of whole answers.
+        None | Some(TargetReason::Stop) if malformed.is_some() => TargetReason::MalformedFunctionCall,
+        None | Some(TargetReason::Stop) if is_refused => TargetReason::Safety,
+        None => TargetReason::Stop,
+        Some(reason) => reason,
+    };
+    if let Some(FinishReason::Other(_)) = &choice.finish_reason {
+        losses.add(format!("choices[{index}].finish_reason"), "is not known to Gemini");
+    }
+    let annotations = message.annotations.as_deref().unwrap_or_default();
+    let grounding = answer::grounding(annotations, &text);
+    Candidate {
+        index: Some(Count(choice.index)),
+        content: Some(TargetContent { role: Some(Role::Model), parts }),
+        finish_reason: Some(reason),
+        finish_message: malformed,
+        grounding_metadata: grounding.map(Box::new),
+        logprobs_result: choice.logprobs.as_ref().and_then(answer::logprobs).map(Box::new),
+        ..Candidate::default()
+    }
+}
+
+fn thought(text: Text<'_>) -> Part<'_> {
+    Part { thought: Some(true), ..text_part(text) }
+}
+
+/// The thoughts, once: vendors tell the same ones in several members.
+fn thoughts<'a>(message: &'a ResponseMessage<'a>, path: &str, losses: &mut Losses) -> Vec<Part<'a>> {
+    if let Some(blocks) = message.thinking_blocks.as_ref().filter(|blocks| !blocks.is_empty()) {
+        return blocks.iter().filter_map(thinking_block).collect();
+    }
+    let has_secrets = |detail: &ReasoningDetail<'_>| match detail {
+        ReasoningDetail::Text(detail) => detail.signature.is_some(),
+        ReasoningDetail::Encrypted(_) => true,
+        _ => false,
+    };
+    if message.reasoning_details.iter().flatten().any(has_secrets) {
+        losses.hint(format!("{path}.reasoning_details"), "signatures of this vendor's thinking are not handed on");
+    }
+    let text = message.reasoning_content.as_ref().or(message.reasoning.as_ref()).filter(|text| !text.is_empty());
+    text.map(|text| thought(text.by_ref())).into_iter().collect()
+}
+
+/// Claude's thinking; its secrets are kept by the client and understood when they come back.
+fn thinking_block<'a>(block: &'a ThinkingBlock<'a>) -> Option<Part<'a>> {
+    match block {
+        ThinkingBlock::Thinking(block) => {
+            let signature = block.signature.as_deref().filter(|signature| !signature.is_empty());
+            let signature = signature.map(|signature| seal_base64(Family::Claude, signature).into());
+            let text = block.thinking.as_ref().map(Text::by_ref).unwrap_or_default();
+            (!text.is_empty() || signature.is_some()).then(|| Part { thought_signature: signature, ..thought(text) })
+        }
+        ThinkingBlock::RedactedThinking(block) => {
+            let data = seal_base64(Family::ClaudeRedacted, &block.data);
+            Some(Part { thought_signature: Some(data.into()), ..thought(Text::default()) })
+        }
+        ThinkingBlock::Other(_) => None,
+    }
+}
+
+/// Appends the texts, and gives back the whole of them.
+fn text<'a>(message: &'a ResponseMessage<'a>, parts: &mut Vec<Part<'a>>, path: &str, losses: &mut Losses) -> String {
+    let mut whole = String::new();
+    let mut push = |parts: &mut Vec<Part<'a>>, text: &'a Text<'a>| {
+        if !text.is_empty() {
+            whole.push_str(text);
+            parts.push(text_part(text.by_ref()));
+        }
+    };
+    match &message.content {
+        None => {}
+        Some(Content::Text(text)) => push(parts, text),
+        Some(Content::Parts(content)) => {
+            for (index, part) in content.iter().enumerate() {
+                match part {
+                    SourcePart::Text(part) => push(parts, &part.text),
+                    SourcePart::Refusal(part) => push(parts, &part.refusal),
+                    SourcePart::Other(raw) if answer::thoughts_of_part(raw).is_some() => {
+                        let thoughts = answer::thoughts_of_part(raw).unwrap_or_default();
+                        parts.push(thought(thoughts.into()));
+                    }
+                    _ => losses.add(format!("{path}.content[{index}]"), "is of a kind that is not known in answers"),
+                }
+            }
+        }
+    }
+    if let Some(refusal) = &message.refusal {
+        push(parts, refusal);
+    }
+    if let Some(audio) = &message.audio {
+        push(parts, &audio.transcript);
+        losses.add(format!("{path}.audio"), "is told in words, since its format is not known");
+    }
+    whole
+}
+
+/// Appends the calls. What is returned tells of the first whose arguments cannot be read.
+fn calls<'a>(
+    message: &'a ResponseMessage<'a>,
+    parts: &mut Vec<Part<'a>>,
+    path: &str,
+    reply: &'a Reply,
+    losses: &mut Losses,
+) -> Option<Text<'static>> {
+    let mut malformed = None;
+    let mut push = |part: Option<Part<'a>>, name: &str, arguments: &str, path: String| match part {
+        Some(part) => parts.push(part),
+        None => {
+            losses.add(path, "has arguments that are no JSON object, which Gemini cannot say");
+            malformed.get_or_insert_with(|| answer::malformed(name, arguments));
+        }
+    };
+    for (index, call) in message.tool_calls.iter().flatten().enumerate() {
+        let path = format!("{path}.tool_calls[{index}]");
+        match call {
+            ToolCall::Function(call) => {
+                let function = &call.function;
+                let name = reply.tools.client_name(&function.name);
+                let part = answer::call(&call.id, name, &function.arguments)
+                    .map(|part| Part { thought_signature: call.extra_content.as_ref().and_then(signature), ..part });
+                push(part, name, &function.arguments, path);
+            }
+            ToolCall::Custom(call) => {
+                let name = reply.tools.client_name(&call.custom.name);
+                push(Some(answer::custom_call(&call.id, name, &call.custom.input)), name, "", path);
+            }
+            ToolCall::Other(_) => push(None, "", "", path),
+        }
+    }
+    if let Some(call) = &message.function_call {
+        let name = reply.tools.client_name(&call.name);
+        push(answer::call("", name, &call.arguments), name, &call.arguments, format!("{path}.function_call"));
+    }
+    malformed
 }

@@ -25,6 +25,8 @@ pub(super) struct Candidate {
     pub(super) grounding: Option<Vec<u8>>,
     /// As JSON.
     pub(super) citations: Option<Vec<u8>>,
+    /// As JSON.
+    pub(super) logprobs: Option<Vec<u8>>,
     /// The calls that are not written yet.
     calls: VecDeque<Call>,
     /// How many calls were written.
@@ -80,6 +82,7 @@ impl Candidate {
             has_parts: false,
             grounding: None,
             citations: None,
+            logprobs: None,
             calls: VecDeque::new(),
             written: 0,
             places: BTreeMap::new(),
@@ -156,9 +159,11 @@ impl Candidate {
         }
         out.extend_from_slice(b",\"index\":");
         json::append(out, &self.index);
-        for (name, value) in
-            [(&b",\"citationMetadata\":"[..], &self.citations), (b",\"groundingMetadata\":", &self.grounding)]
-        {
+        for (name, value) in [
+            (&b",\"citationMetadata\":"[..], &self.citations),
+            (b",\"groundingMetadata\":", &self.grounding),
+            (b",\"logprobsResult\":", &self.logprobs),
+        ] {
             if let Some(value) = value {
                 out.extend_from_slice(name);
                 out.extend_from_slice(value);

@@ -7,7 +7,7 @@ mod tests;
 
 use super::error::status_name;
 use super::wire::content::Part;
-use super::wire::grounding::{CitationMetadata, GroundingMetadata};
+use super::wire::grounding::{CitationMetadata, GroundingMetadata, LogprobsResult};
 use super::wire::response::{FinishReason, Status, UsageMetadata};
 use crate::protocol::convert::{Reply, StreamFault};
 use crate::protocol::json;
@@ -171,6 +171,11 @@ impl StreamWriter {
     /// What the answer repeats, for the last event; the last one counts.
     pub fn citations(&mut self, citations: &CitationMetadata<'_>) {
         self.with_current(|candidate| candidate.citations = serde_json::to_vec(citations).ok());
+    }
+
+    /// How probable the tokens were, for the last event; the last one counts.
+    pub fn logprobs(&mut self, logprobs: &LogprobsResult<'_>) {
+        self.with_current(|candidate| candidate.logprobs = serde_json::to_vec(logprobs).ok());
     }
 
     /// What the answers took, in total; the last one counts.

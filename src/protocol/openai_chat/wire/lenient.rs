@@ -118,6 +118,12 @@ pub(super) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
     deserializer.deserialize_any(WholeVisitor)
 }
 
+/// As [`whole`], with 0 for a negative number: a bound that a client set and that no answer keeps, unlike one that it did not set.
+pub(super) fn bound<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    Option::<f64>::deserialize(deserializer).map(|number| number.map(|number| number.max(0.0) as u64))
+}
+
 /// As [`whole`], with 0 for what is absent.
 pub(super) fn whole_or_zero<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     whole(deserializer).map(Option::unwrap_or_default)

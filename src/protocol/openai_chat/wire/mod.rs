@@ -129,7 +129,7 @@ mod tests {
     fn numbers_may_be_fractions_or_negative() {
         let text = request(r#","max_tokens":1024.0,"max_completion_tokens":-1,"temperature":1"#);
         let read: Request<'_> = serde_json::from_str(&text).unwrap();
-        assert_eq!((read.max_tokens, read.max_completion_tokens, read.temperature), (Some(1024), None, Some(1.0)));
+        assert_eq!((read.max_tokens, read.max_completion_tokens, read.temperature), (Some(1024), Some(0), Some(1.0)));
     }
 
     #[test]

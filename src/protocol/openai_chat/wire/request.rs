@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::content::Content;
-use super::lenient::{text_or, whole, words};
+use super::lenient::{bound, text_or, whole, words};
 use super::message::Message;
 use super::tools::{Bare, FunctionCallChoice, FunctionDefinition, Tool, ToolChoice};
 use crate::protocol::wire::{Raw, Text};
@@ -24,11 +24,11 @@ pub struct Request<'a> {
     /// Only with `stream`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream_options: Option<StreamOptions>,
-    /// Most tokens of the answer, those of reasoning included.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole")]
+    /// Most tokens of the answer, those of reasoning included. What is negative is read as 0, which no vendor takes.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "bound")]
     pub max_completion_tokens: Option<u64>,
     /// Its older name, which reasoning models refuse and some compatible vendors only know.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "bound")]
     pub max_tokens: Option<u64>,
     /// 0 to 2.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -46,7 +46,7 @@ const ADDED: &str = "response.output_item.added";
 const DONE: &str = "response.output_item.done";
 
 /// The members that say where a delta belongs, with a comma before them.
-pub(super) fn place(item_id: &str, output_index: usize) -> Vec<u8> {
+pub(in super::super) fn place(item_id: &str, output_index: usize) -> Vec<u8> {
     let mut place = b",\"item_id\":".to_vec();
     frame::string(&mut place, item_id);
     place.extend_from_slice(b",\"output_index\":");

@@ -15,10 +15,10 @@ mod tests;
 use std::rc::Rc;
 
 use call::{Call, CallKind, Identity};
-pub(super) use events::Events;
+pub(super) use events::{Events, place};
 use item::PartedItem;
 use local::LocalCall;
-use part::PartKind;
+pub(super) use part::{Part, PartKind};
 
 use super::local_tools::LocalTool;
 use super::wire::content::{Annotation, LogProb};

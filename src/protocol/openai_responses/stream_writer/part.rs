@@ -6,7 +6,7 @@ use crate::protocol::openai_responses::wire::content::{Annotation, LogProb};
 
 /// What a part is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PartKind {
+pub(in super::super) enum PartKind {
     /// Text of a message.
     Text,
     /// A refusal, in a message.
@@ -62,8 +62,8 @@ impl PartKind {
 
 /// A part that is open.
 #[derive(Debug)]
-pub(super) struct Part {
-    pub(super) kind: PartKind,
+pub(in super::super) struct Part {
+    pub(in super::super) kind: PartKind,
     place: Vec<u8>,
     text: Growing,
     /// Elements of a list, without its brackets.
@@ -75,7 +75,7 @@ pub(super) struct Part {
 
 impl Part {
     /// Opens the part `index` of an item.
-    pub(super) fn open(
+    pub(in super::super) fn open(
         kind: PartKind,
         item_id: &str,
         output_index: usize,
@@ -98,7 +98,7 @@ impl Part {
     }
 
     /// Appends a piece of the text.
-    pub(super) fn delta(&mut self, piece: &str, events: &mut Events, out: &mut Vec<u8>) {
+    pub(in super::super) fn delta(&mut self, piece: &str, events: &mut Events, out: &mut Vec<u8>) {
         self.event(self.kind.words().delta, events, out);
         out.extend_from_slice(b",\"delta\":");
         self.text.piece(piece, out);
@@ -106,7 +106,7 @@ impl Part {
     }
 
     /// Appends a piece of an answer's text, and how likely its tokens were.
-    pub(super) fn delta_with_logprobs(
+    pub(in super::super) fn delta_with_logprobs(
         &mut self,
         piece: &str,
         logprobs: &[LogProb<'_>],
@@ -128,7 +128,7 @@ impl Part {
     }
 
     /// Adds a note on the text.
-    pub(super) fn annotation(&mut self, annotation: &Annotation<'_>, events: &mut Events, out: &mut Vec<u8>) {
+    pub(in super::super) fn annotation(&mut self, annotation: &Annotation<'_>, events: &mut Events, out: &mut Vec<u8>) {
         self.event("response.output_text.annotation.added", events, out);
         out.extend_from_slice(b",\"annotation_index\":");
         frame::number(out, self.annotation_count);
@@ -144,7 +144,7 @@ impl Part {
     }
 
     /// Closes the part and appends it to `parts`, the elements of a list.
-    pub(super) fn close(self, parts: &mut Vec<u8>, events: &mut Events, out: &mut Vec<u8>) {
+    pub(in super::super) fn close(self, parts: &mut Vec<u8>, events: &mut Events, out: &mut Vec<u8>) {
         let words = self.kind.words();
         self.event(words.text_done, events, out);
         out.extend_from_slice(b",\"");

@@ -1,0 +1,21 @@
+// The same cases as WebAssembly in Node: `node wasm.mjs MODULE [SECONDS]`, where MODULE is what wasm-bindgen has made for Node.
+import { pathToFileURL } from "node:url";
+
+const { Cases } = (await import(pathToFileURL(process.argv[2]).href)).default;
+const seconds = Number(process.argv[3] ?? 0.5);
+const cases = new Cases();
+let slowest = { rate: Infinity };
+for (let index = 0; index < cases.count(); index++) {
+  const [name, units] = [cases.name(index), cases.units(index)];
+  cases.run(index, 20);
+  let rate = 0;
+  for (const end = performance.now() + seconds * 1000; performance.now() < end; ) {
+    const started = performance.now();
+    let times = 0;
+    for (; performance.now() - started < seconds * 100; times += 5) cases.run(index, 5);
+    rate = Math.max(rate, (times * units * 1000) / (performance.now() - started));
+  }
+  console.log(`convert.wasm.${name} per_second=${rate.toFixed(0)}`);
+  if (name.startsWith("text.") && rate < slowest.rate) slowest = { rate, name };
+}
+console.log(`convert.wasm.slowest_text ${slowest.name} per_second=${slowest.rate.toFixed(0)}`);

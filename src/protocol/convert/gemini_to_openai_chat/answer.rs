@@ -1,0 +1,116 @@
+//! What whole answers and streams share: usage, reasons for the end, probabilities.
+
+use crate::protocol::gemini::wire::grounding::{LogprobsResult, TokenCandidate, TopCandidates};
+use crate::protocol::gemini::wire::proto::{Count, Number};
+use crate::protocol::gemini::wire::request::{Modality, ServiceTier};
+use crate::protocol::gemini::wire::response::{FinishReason, ModalityTokenCount, UsageMetadata};
+use crate::protocol::openai_chat::wire::response::{FinishReason as TargetReason, Logprobs, TokenLogprob, TopLogprob};
+use crate::protocol::openai_chat::wire::usage::{CompletionTokensDetails, CompletionUsage, PromptTokensDetails};
+
+/// Why an answer ended.
+pub(super) enum End {
+    /// For this reason.
+    Reason(TargetReason<'static>),
+    /// The model failed, which Chat Completions has no reason for: it would look like an answer.
+    Failed,
+}
+
+/// What an answer took. OpenAI counts thoughts within the answer, and what tools found as part of the prompt.
+pub(super) fn usage(usage: &UsageMetadata<'_>) -> CompletionUsage {
+    let count = |count: Option<Count>| count.map_or(0, |Count(count)| count);
+    let prompt = count(usage.prompt_token_count).saturating_add(count(usage.tool_use_prompt_token_count));
+    let (candidates, thoughts) = (count(usage.candidates_token_count), count(usage.thoughts_token_count));
+    // Some endpoints count thoughts among the candidates, which the total gives away.
+    let is_inside = thoughts > 0 && count(usage.total_token_count) == prompt.saturating_add(candidates);
+    let completion = if is_inside { candidates } else { candidates.saturating_add(thoughts) };
+    let of = |details: &[ModalityTokenCount<'_>], modality: &Modality<'_>| {
+        let detail = details.iter().find(|detail| detail.modality.as_ref() == Some(modality))?;
+        detail.token_count.map(|Count(count)| count)
+    };
+    let (prompt_details, candidate_details) = (&usage.prompt_tokens_details, &usage.candidates_tokens_details);
+    CompletionUsage {
+        prompt_tokens: prompt,
+        completion_tokens: completion,
+        total_tokens: prompt.saturating_add(completion),
+        prompt_tokens_details: Some(PromptTokensDetails {
+            cached_tokens: Some(count(usage.cached_content_token_count)),
+            audio_tokens: of(prompt_details, &Modality::Audio),
+            image_tokens: of(prompt_details, &Modality::Image),
+            text_tokens: of(prompt_details, &Modality::Text),
+            ..PromptTokensDetails::default()
+        }),
+        completion_tokens_details: Some(CompletionTokensDetails {
+            reasoning_tokens: Some(thoughts),
+            audio_tokens: of(candidate_details, &Modality::Audio),
+            text_tokens: of(candidate_details, &Modality::Text),
+            ..CompletionTokensDetails::default()
+        }),
+        ..CompletionUsage::default()
+    }
+}
+
+/// The tier that was used.
+pub(super) fn service_tier(usage: &UsageMetadata<'_>) -> Option<&'static str> {
+    match usage.service_tier.as_ref()? {
+        ServiceTier::Standard => Some("default"),
+        ServiceTier::Flex => Some("flex"),
+        ServiceTier::Priority => Some("priority"),
+        ServiceTier::Other(_) => None,
+    }
+}
+
+/// Why an answer ended. Gemini has no word of its own for calls.
+pub(super) fn end(reason: &FinishReason<'_>, has_calls: bool) -> End {
+    match reason {
+        FinishReason::Stop if has_calls => End::Reason(TargetReason::ToolCalls),
+        FinishReason::Stop => End::Reason(TargetReason::Stop),
+        FinishReason::MaxTokens | FinishReason::Continuation => End::Reason(TargetReason::Length),
+        FinishReason::MalformedFunctionCall
+        | FinishReason::MalformedResponse
+        | FinishReason::UnexpectedToolCall
+        | FinishReason::TooManyToolCalls
+        | FinishReason::MissingThoughtSignature => End::Failed,
+        FinishReason::Safety
+        | FinishReason::Recitation
+        | FinishReason::Language
+        | FinishReason::Unspecific
+        | FinishReason::Blocklist
+        | FinishReason::ProhibitedContent
+        | FinishReason::Spii
+        | FinishReason::ImageSafety
+        | FinishReason::ImageProhibitedContent
+        | FinishReason::ImageRecitation
+        | FinishReason::ImageOther
+        | FinishReason::NoImage
+        | FinishReason::Escalation
+        | FinishReason::PupLimitedDisabled
+        // The vendor has broken the answer off for a reason of tomorrow.
+        | FinishReason::Other(_) => End::Reason(TargetReason::ContentFilter),
+    }
+}
+
+/// What is said of an answer whose model failed.
+pub(super) fn failure(reason: &FinishReason<'_>, message: Option<&str>) -> String {
+    let reason = reason.as_str();
+    let message = message.unwrap_or("the model wrote something that is no answer");
+    format!("the model failed with {reason}: {message}; repeat the request")
+}
+
+/// How probable the tokens were.
+pub(super) fn logprobs<'a>(result: &'a LogprobsResult<'a>) -> Option<Logprobs<'a>> {
+    let mut tops = result.top_candidates.iter();
+    let tokens: Vec<_> = result.chosen_candidates.iter().map(|chosen| token(chosen, tops.next())).collect();
+    (!tokens.is_empty()).then_some(Logprobs { content: Some(tokens), refusal: None })
+}
+
+fn token<'a>(chosen: &'a TokenCandidate<'a>, top: Option<&'a TopCandidates<'a>>) -> TokenLogprob<'a> {
+    let one = top_logprob(chosen);
+    let tops = top.map(|top| top.candidates.iter().map(top_logprob).collect());
+    TokenLogprob { token: one.token, logprob: one.logprob, bytes: one.bytes, top_logprobs: tops.unwrap_or_default() }
+}
+
+fn top_logprob<'a>(candidate: &'a TokenCandidate<'a>) -> TopLogprob<'a> {
+    let token = candidate.token.as_deref().unwrap_or_default();
+    let logprob = candidate.log_probability.map_or(0.0, |Number(logprob)| logprob);
+    TopLogprob { token: token.into(), logprob, bytes: Some(token.as_bytes().to_vec()) }
+}

@@ -1,0 +1,98 @@
+//! What the answer has to look like.
+
+use serde_json::Value;
+
+use crate::protocol::convert::Notes;
+use crate::protocol::gemini::json_schema;
+use crate::protocol::gemini::wire::request::GenerationConfig;
+use crate::protocol::openai_chat::wire::content::{Content, Part};
+use crate::protocol::openai_chat::wire::message::{Message, Role};
+use crate::protocol::openai_chat::wire::request::{JsonSchema, JsonSchemaFormat, Request as Target, ResponseFormat};
+use crate::protocol::openai_chat::wire::tools::Bare;
+
+/// What Chat Completions wants a schema to be called.
+const NAME: &str = "answer";
+
+/// Adds the form of the answer to `target`, whose messages are there.
+pub(super) fn response_format<'a>(config: &'a GenerationConfig<'a>, target: &mut Target<'a>, notes: &mut Notes) {
+    let media_type = config.response_mime_type.as_deref();
+    match media_type {
+        None | Some("text/plain") => return,
+        Some("application/json") => {}
+        Some(_) => {
+            notes.losses.add("generationConfig.responseMimeType", "the answer is not kept to this form");
+            return;
+        }
+    }
+    let schema = match (&config.response_json_schema, &config.response_schema) {
+        (Some(schema), _) => Some(schema.by_ref()),
+        (None, Some(schema)) => Some(json_schema::standard(schema)),
+        (None, None) => None,
+    };
+    let Some(schema) = schema else {
+        target.response_format = Some(ResponseFormat::JsonObject(Bare {}));
+        if !target.messages.iter().any(says_json) {
+            // OpenAI refuses the format where nothing in the messages asks for JSON.
+            target.messages.insert(0, instruction());
+        }
+        return;
+    };
+    let is_strict = schema.read::<Value>().is_ok_and(|schema| follows_strict_rules(&schema));
+    if !is_strict {
+        notes.losses.hint("generationConfig.responseSchema", "the model keeps to the schema as well as it can");
+    }
+    target.response_format = Some(ResponseFormat::JsonSchema(JsonSchemaFormat {
+        json_schema: JsonSchema {
+            name: NAME.into(),
+            description: None,
+            schema: Some(schema),
+            strict: is_strict.then_some(true),
+        },
+    }));
+}
+
+fn instruction<'a>() -> Message<'a> {
+    Message {
+        role: Role::System,
+        content: Some(Content::Text("Answer with a JSON object.".into())),
+        ..Message::default()
+    }
+}
+
+fn says_json(message: &Message<'_>) -> bool {
+    let says = |text: &str| text.as_bytes().windows(4).any(|word| word.eq_ignore_ascii_case(b"json"));
+    match &message.content {
+        None => false,
+        Some(Content::Text(text)) => says(text),
+        Some(Content::Parts(parts)) => parts.iter().any(|part| matches!(part, Part::Text(part) if says(&part.text))),
+    }
+}
+
+/// Whether OpenAI can make sure that the answer follows the schema: every object is closed, and demands all of its members
+/// (<https://developers.openai.com/api/docs/guides/structured-outputs#supported-schemas>).
+fn follows_strict_rules(schema: &Value) -> bool {
+    fn holds(schema: &Value) -> bool {
+        let Some(members) = schema.as_object() else { return true };
+        let is_object = members.get("type").is_some_and(|kind| {
+            kind == "object" || kind.as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind == "object"))
+        });
+        let properties = members.get("properties").and_then(Value::as_object);
+        if is_object {
+            let required = members.get("required").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+            let all = properties.is_some_and(|properties| {
+                properties.keys().all(|name| required.iter().any(|required| required == name))
+            });
+            if members.get("additionalProperties") != Some(&Value::Bool(false)) || !all {
+                return false;
+            }
+        }
+        let nested = ["items", "additionalProperties"].into_iter().filter_map(|name| members.get(name));
+        let lists = ["anyOf", "prefixItems"].into_iter().filter_map(|name| members.get(name)?.as_array()).flatten();
+        let maps = ["$defs", "definitions"].into_iter().filter_map(|name| members.get(name)?.as_object());
+        let refused = ["oneOf", "allOf", "not", "patternProperties", "if"];
+        !refused.iter().any(|name| members.contains_key(*name))
+            && nested.chain(lists).all(holds)
+            && maps.chain(properties).flat_map(|map| map.values()).all(holds)
+    }
+    schema.get("type").is_some_and(|kind| kind == "object") && holds(schema)
+}

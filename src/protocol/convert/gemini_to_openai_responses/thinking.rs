@@ -1,0 +1,113 @@
+//! Thinking: how much of it, and the reasoning items that a Gemini client keeps as signatures.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::protocol::convert::Losses;
+use crate::protocol::convert::effort::Effort;
+use crate::protocol::convert::seal::{Family, seal_base64, unseal};
+use crate::protocol::gemini::wire::request::{ThinkingConfig, ThinkingLevel};
+use crate::protocol::openai_chat::capabilities;
+use crate::protocol::openai_responses::wire::content::{Part, PlainText};
+use crate::protocol::openai_responses::wire::item::ReasoningItem;
+use crate::protocol::openai_responses::wire::request::{Effort as Word, Reasoning};
+use crate::protocol::wire::Text;
+
+/// What a reasoning item has to have when it goes back, as a Gemini client keeps it.
+#[derive(Debug, Serialize, Deserialize)]
+struct Kept<'a> {
+    #[serde(borrow)]
+    id: Option<Cow<'a, str>>,
+    encrypted_content: Cow<'a, str>,
+}
+
+/// The thought signature that keeps a reasoning item for later.
+pub(in crate::protocol::convert) fn signature(id: Option<&str>, encrypted_content: &str) -> String {
+    let kept = Kept { id: id.map(Cow::Borrowed), encrypted_content: encrypted_content.into() };
+    // Two strings are always valid JSON.
+    seal_base64(Family::OpenAi, &serde_json::to_string(&kept).unwrap_or_default())
+}
+
+/// The reasoning item that `signature` keeps, if it is OpenAI's, with the thoughts that stood before it.
+pub(super) fn replayed<'a>(signature: &str, thoughts: &[&'a str]) -> Option<ReasoningItem<'a>> {
+    let (Family::OpenAi, payload) = unseal(signature)? else { return None };
+    let (id, content) = match serde_json::from_str::<Kept<'_>>(&payload) {
+        Ok(kept) => (kept.id.map(Cow::into_owned), kept.encrypted_content.into_owned()),
+        Err(_) => (None, payload.into_owned()),
+    };
+    let summary = |text: &&'a str| Part::SummaryText(PlainText { text: (*text).into() });
+    Some(ReasoningItem {
+        id: id.map(Text::from),
+        summary: thoughts.iter().map(summary).collect(),
+        encrypted_content: Some(content.into()),
+        ..ReasoningItem::default()
+    })
+}
+
+/// The member `reasoning`.
+pub(super) fn reasoning<'a>(config: &ThinkingConfig<'_>, model: &str, losses: &mut Losses) -> Option<Reasoning<'a>> {
+    const PATH: &str = "generationConfig.thinkingConfig";
+    if !capabilities::of(model).reasoning {
+        if config.thinking_budget.is_some_and(|budget| budget.0 != 0) || config.thinking_level.is_some() {
+            losses.add(PATH, "this model does not think");
+        }
+        return None;
+    }
+    let budget = config.thinking_budget.map(|budget| u64::try_from(budget.0).ok().map(Effort::from_budget));
+    let effort = match (&config.thinking_level, budget) {
+        (Some(level), _) => effort_of(level, losses),
+        (None, Some(effort)) => effort,
+        (None, None) => None,
+    };
+    let nearest = effort.map(|effort| effort.nearest(efforts(model)));
+    if nearest != effort {
+        losses.add(PATH, "the model is asked for the nearest effort that it has");
+    }
+    let reasoning = Reasoning {
+        effort: nearest.map(word),
+        summary: (config.include_thoughts == Some(true)).then(|| "auto".into()),
+        ..Reasoning::default()
+    };
+    (reasoning != Reasoning::default()).then_some(reasoning)
+}
+
+/// The efforts that a model has (<https://developers.openai.com/api/docs/guides/reasoning>).
+fn efforts(model: &str) -> &'static [Effort] {
+    let name = model.rsplit('/').next().unwrap_or(model);
+    let is_fifth = name == "gpt-5" || name.starts_with("gpt-5-");
+    if is_fifth {
+        return &[Effort::Minimal, Effort::Low, Effort::Medium, Effort::High];
+    }
+    if name.starts_with("gpt-") {
+        return &[Effort::None, Effort::Low, Effort::Medium, Effort::High, Effort::Xhigh];
+    }
+    &[Effort::Low, Effort::Medium, Effort::High]
+}
+
+fn effort_of(level: &ThinkingLevel<'_>, losses: &mut Losses) -> Option<Effort> {
+    Some(match level {
+        ThinkingLevel::Minimal => Effort::Minimal,
+        ThinkingLevel::Low => Effort::Low,
+        ThinkingLevel::Medium => Effort::Medium,
+        ThinkingLevel::High => Effort::High,
+        ThinkingLevel::Xhigh => Effort::Xhigh,
+        ThinkingLevel::Other(word) if word.ends_with("UNSPECIFIED") => return None,
+        ThinkingLevel::Other(_) => {
+            losses.add("generationConfig.thinkingConfig.thinkingLevel", "this level is not known");
+            return None;
+        }
+    })
+}
+
+fn word<'a>(effort: Effort) -> Word<'a> {
+    match effort {
+        Effort::None => Word::None,
+        Effort::Minimal => Word::Minimal,
+        Effort::Low => Word::Low,
+        Effort::Medium => Word::Medium,
+        Effort::High => Word::High,
+        Effort::Xhigh => Word::XHigh,
+        Effort::Max => Word::Max,
+    }
+}

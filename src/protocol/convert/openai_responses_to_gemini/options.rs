@@ -1,0 +1,221 @@
+//! What a request says beside its conversation and its tools.
+
+use crate::protocol::convert::names::{Charset, ToolKind};
+use crate::protocol::convert::{ConvertError, Losses, Notes};
+use crate::protocol::gemini::capabilities::Capabilities;
+use crate::protocol::gemini::wire::proto::{Count, Number};
+use crate::protocol::gemini::wire::request::{GenerationConfig, ServiceTier};
+use crate::protocol::gemini::wire::tools::{FunctionCallingConfig, FunctionCallingMode};
+use crate::protocol::openai_responses::wire::choice::{AllowedTools, ToolChoice, ToolChoiceMode, ToolChoiceTool};
+use crate::protocol::openai_responses::wire::request::{Request, TextFormat};
+use crate::protocol::wire::{Text, TextOr, kind};
+
+/// Refuses what needs a state that Gemini does not have.
+pub(super) fn refuse_state(request: &Request<'_>) -> Result<(), ConvertError> {
+    let refuse = |path: &str, message: &'static str| Err(ConvertError::unsupported(path, message));
+    if request.previous_response_id.is_some() {
+        return refuse("previous_response_id", "Gemini keeps no responses; send the whole conversation in input");
+    }
+    match &request.conversation {
+        Some(TextOr::Text(_) | TextOr::Structured(_)) => {
+            return refuse("conversation", "Gemini keeps no conversations; send the whole conversation in input");
+        }
+        None => {}
+    }
+    if request.prompt.is_some() {
+        return refuse(
+            "prompt",
+            "Gemini does not know prompts that OpenAI keeps; send their text in instructions or input",
+        );
+    }
+    if request.background == Some(true) {
+        return refuse("background", "Gemini answers at once; leave background out and wait, or stream");
+    }
+    if request.prompt_cache_options.as_ref().and_then(|options| options.prewarm) == Some(true) {
+        return refuse("prompt_cache_options.prewarm", "Gemini cannot fill a cache without an answer");
+    }
+    Ok(())
+}
+
+/// Notes what has no counterpart.
+pub(super) fn note_losses(request: &Request<'_>, losses: &mut Losses) {
+    let matters = [
+        ("parallel_tool_calls", request.parallel_tool_calls == Some(false), "Gemini may call several tools at once"),
+        ("max_tool_calls", request.max_tool_calls.is_some(), "Gemini has no bound on calls"),
+        (
+            "text.verbosity",
+            request.text.as_ref().is_some_and(|text| text.verbosity.is_some()),
+            "Gemini has no verbosity",
+        ),
+        ("truncation", request.truncation.as_deref() == Some("auto"), "Gemini refuses what is too long"),
+        ("context_management", request.context_management.is_some(), "Gemini compacts nothing"),
+        ("moderation", request.moderation.is_some(), "Gemini filters in its own way"),
+        ("image", request.image.is_some(), "has no counterpart"),
+        ("access_programs", request.access_programs.is_some(), "has no counterpart"),
+    ];
+    for (path, is_there, reason) in matters {
+        if is_there {
+            losses.add(path, reason);
+        }
+    }
+    let hints = [
+        ("store", request.store == Some(true), "the answer is not kept"),
+        ("metadata", request.metadata.is_some(), "has no counterpart"),
+        ("client_metadata", request.client_metadata.is_some(), "has no counterpart"),
+        ("safety_identifier", request.safety_identifier.is_some(), "has no counterpart"),
+        ("user", request.user.is_some(), "has no counterpart"),
+        ("prompt_cache_key", request.prompt_cache_key.is_some(), "Gemini caches by itself"),
+        ("prompt_cache_options", request.prompt_cache_options.is_some(), "Gemini caches by itself"),
+        ("prompt_cache_retention", request.prompt_cache_retention.is_some(), "Gemini caches by itself"),
+    ];
+    for (path, is_there, reason) in hints {
+        if is_there {
+            losses.hint(path, reason);
+        }
+    }
+}
+
+/// The member `serviceTier`.
+pub(super) fn service_tier<'a>(tier: &str, losses: &mut Losses) -> Option<ServiceTier<'a>> {
+    match tier {
+        "auto" => None,
+        "default" => Some(ServiceTier::Standard),
+        "flex" => Some(ServiceTier::Flex),
+        "priority" => Some(ServiceTier::Priority),
+        _ => {
+            losses.hint("service_tier", "Gemini has no such tier");
+            None
+        }
+    }
+}
+
+/// Sampling and limits (B82, B83).
+pub(super) fn sampling(
+    request: &Request<'_>,
+    capabilities: Capabilities,
+    config: &mut GenerationConfig<'_>,
+    losses: &mut Losses,
+) -> Result<(), ConvertError> {
+    config.max_output_tokens = match request.max_output_tokens {
+        Some(tokens) => Some(limit(tokens, capabilities, losses)?),
+        None => None,
+    };
+    config.temperature = within("temperature", request.temperature, 2.0, losses)?;
+    config.top_p = within("top_p", request.top_p, 1.0, losses)?;
+    let asks = |wanted: &str| request.include.iter().flatten().any(|included| *included == wanted);
+    if asks("message.output_text.logprobs") || request.top_logprobs.is_some_and(|count| count > 0) {
+        config.response_logprobs = Some(true);
+        config.logprobs = request.top_logprobs.filter(|count| *count > 0).map(Count);
+    }
+    Ok(())
+}
+
+fn limit(tokens: i64, capabilities: Capabilities, losses: &mut Losses) -> Result<Count, ConvertError> {
+    const PATH: &str = "max_output_tokens";
+    let tokens = u64::try_from(tokens).ok().filter(|tokens| *tokens > 0);
+    let tokens = tokens.ok_or_else(|| ConvertError::invalid(PATH, "this has to be greater than 0"))?;
+    if tokens > capabilities.max_output {
+        losses.add(PATH, "lowered to the most that the model can give");
+    }
+    Ok(Count(tokens.min(capabilities.max_output)))
+}
+
+fn within(path: &str, value: Option<f64>, most: f64, losses: &mut Losses) -> Result<Option<Number>, ConvertError> {
+    let Some(value) = value else { return Ok(None) };
+    if value.is_nan() || value < 0.0 {
+        return Err(ConvertError::invalid(path, "this must not be negative"));
+    }
+    if value > most {
+        losses.add(path, "lowered to the most that Gemini takes");
+    }
+    Ok(Some(Number(value.min(most))))
+}
+
+/// The form of the answer.
+pub(super) fn format<'a>(
+    format: &'a TextFormat<'a>,
+    path: &str,
+    calls_functions: bool,
+    capabilities: Capabilities,
+    config: &mut GenerationConfig<'a>,
+    losses: &mut Losses,
+) -> Result<(), ConvertError> {
+    if matches!(format, TextFormat::Text(_)) {
+        return Ok(());
+    }
+    if calls_functions && !capabilities.demands_signatures {
+        // https://ai.google.dev/gemini-api/docs/structured-output: together with functions only since Gemini 3.
+        losses.add(path, "this model cannot have functions and a form of the answer at once");
+        return Ok(());
+    }
+    match format {
+        TextFormat::Text(_) => {}
+        TextFormat::JsonObject(_) => config.response_mime_type = Some("application/json".into()),
+        TextFormat::JsonSchema(schema) => {
+            config.response_mime_type = Some("application/json".into());
+            config.response_json_schema = Some(schema.schema.by_ref());
+        }
+        TextFormat::Other(_) => return Err(ConvertError::unsupported(path, "this form is not known")),
+    }
+    Ok(())
+}
+
+/// Whether and which functions are called.
+pub(super) fn tool_choice<'a>(
+    choice: &'a ToolChoice<'a>,
+    has_functions: bool,
+    notes: &mut Notes,
+) -> Option<FunctionCallingConfig<'a>> {
+    const PATH: &str = "tool_choice";
+    let config = |mode, names| Some(FunctionCallingConfig { mode: Some(mode), allowed_function_names: names });
+    match choice {
+        ToolChoice::Mode(ToolChoiceMode::None) if has_functions => config(FunctionCallingMode::None, Vec::new()),
+        ToolChoice::Mode(ToolChoiceMode::Auto) if has_functions => config(FunctionCallingMode::Auto, Vec::new()),
+        ToolChoice::Mode(ToolChoiceMode::Required) if has_functions => config(FunctionCallingMode::Any, Vec::new()),
+        ToolChoice::Mode(ToolChoiceMode::Auto | ToolChoiceMode::None) => None,
+        ToolChoice::Mode(_) => {
+            notes.losses.add(PATH, "Gemini can be made to call functions only");
+            None
+        }
+        ToolChoice::Tool(ToolChoiceTool::AllowedTools(allowed)) => allowed_tools(allowed, notes),
+        ToolChoice::Tool(tool) => match function(tool, notes) {
+            Some(name) => config(FunctionCallingMode::Any, vec![name]),
+            None => {
+                notes.losses.add(PATH, "Gemini can be made to call functions only");
+                None
+            }
+        },
+    }
+}
+
+fn allowed_tools<'a>(allowed: &'a AllowedTools<'a>, notes: &mut Notes) -> Option<FunctionCallingConfig<'a>> {
+    let names: Vec<_> = allowed.tools.iter().filter_map(|tool| function(tool, notes)).collect();
+    if names.len() < allowed.tools.len() {
+        notes.losses.add("tool_choice.tools", "Gemini can choose among functions only");
+    }
+    if names.is_empty() {
+        return None;
+    }
+    let mode = match allowed.mode {
+        ToolChoiceMode::Required => FunctionCallingMode::Any,
+        // Names may stand with this mode and not with AUTO.
+        _ => FunctionCallingMode::Validated,
+    };
+    Some(FunctionCallingConfig { mode: Some(mode), allowed_function_names: names })
+}
+
+/// The function that stands for a tool of the choice.
+fn function<'a>(tool: &'a ToolChoiceTool<'a>, notes: &mut Notes) -> Option<Text<'a>> {
+    let mut named = |name: &'a str, kind| Text(notes.tools.upstream(Charset::GEMINI, None, name, kind));
+    match tool {
+        ToolChoiceTool::Function(tool) => Some(named(&tool.name, ToolKind::Function)),
+        ToolChoiceTool::Custom(tool) => Some(named(&tool.name, ToolKind::Custom)),
+        ToolChoiceTool::Other(tool) => match &*kind(&tool.0).ok()? {
+            "shell" => Some(named("shell", ToolKind::Shell)),
+            "local_shell" => Some(named("local_shell", ToolKind::LocalShell)),
+            "apply_patch" => Some(named("apply_patch", ToolKind::ApplyPatch)),
+            _ => None,
+        },
+        ToolChoiceTool::Mcp(_) | ToolChoiceTool::AllowedTools(_) => None,
+    }
+}

@@ -1,0 +1,337 @@
+//! Tools, and which of them are to be called.
+
+use super::schema;
+use crate::protocol::convert::names::{CUSTOM_INPUT, Charset, ToolKind};
+use crate::protocol::convert::{Context, ConvertError, Notes, ServerTools};
+use crate::protocol::gemini::capabilities::Capabilities;
+use crate::protocol::gemini::wire::proto::Members;
+use crate::protocol::gemini::wire::schema::{Schema, Type};
+use crate::protocol::gemini::wire::tools::{
+    CodeExecution, FunctionDeclaration, GoogleSearch, McpServer, StreamableHttpTransport, Tool as Target, ToolConfig,
+};
+use crate::protocol::openai_responses::wire::tools::{
+    CustomTool, CustomToolFormat, FunctionTool, McpTool, ShellTool, Tool, ToolSearchTool, WebSearchTool,
+};
+use crate::protocol::wire::{Text, TextOr};
+
+/// The tools of a request.
+pub(super) struct Tools<'a> {
+    context: &'a Context<'a>,
+    capabilities: Capabilities,
+    functions: Vec<FunctionDeclaration<'a>>,
+    servers: Vec<McpServer<'a>>,
+    searches: bool,
+    runs_code: bool,
+}
+
+impl<'a> Tools<'a> {
+    pub(super) fn new(context: &'a Context<'a>, capabilities: Capabilities) -> Self {
+        Self { context, capabilities, functions: Vec::new(), servers: Vec::new(), searches: false, runs_code: false }
+    }
+
+    /// Adds `tools`, which stand at `path`.
+    pub(super) fn declare(&mut self, tools: &'a [Tool<'a>], path: &str, notes: &mut Notes) -> Result<(), ConvertError> {
+        for (index, tool) in tools.iter().enumerate() {
+            self.tool(tool, None, &format!("{path}[{index}]"), notes)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the client has any functions.
+    pub(super) fn has_functions(&self) -> bool {
+        !self.functions.is_empty()
+    }
+
+    /// The tools as Gemini takes them.
+    pub(super) fn finish(
+        mut self,
+        config: &mut ToolConfig<'a>,
+        notes: &mut Notes,
+    ) -> Result<Vec<Target<'a>>, ConvertError> {
+        let runs_at_vendor = self.searches || self.runs_code || !self.servers.is_empty();
+        if runs_at_vendor && self.has_functions() {
+            // Only since Gemini 3 both go together, and then the answer has to show what the vendor's tools did
+            // (https://ai.google.dev/gemini-api/docs/tool-combination).
+            if self.capabilities.demands_signatures {
+                config.include_server_side_tool_invocations = Some(true);
+            } else {
+                let message = "this model cannot have functions and the vendor's tools at once; leave one of them out";
+                self.refuse("tools", message, notes)?;
+                (self.searches, self.runs_code) = (false, false);
+                self.servers.clear();
+            }
+        }
+        let tool = Target {
+            function_declarations: self.functions,
+            google_search: self.searches.then(GoogleSearch::default),
+            code_execution: self.runs_code.then(CodeExecution::default),
+            mcp_servers: self.servers,
+            ..Target::default()
+        };
+        Ok(if tool == Target::default() { Vec::new() } else { vec![tool] })
+    }
+
+    fn tool(
+        &mut self,
+        tool: &'a Tool<'a>,
+        namespace: Option<&'a str>,
+        path: &str,
+        notes: &mut Notes,
+    ) -> Result<(), ConvertError> {
+        match tool {
+            Tool::Function(function) => self.function(function, namespace, path, notes),
+            Tool::Custom(custom) => self.custom(custom, namespace, path, notes),
+            Tool::Namespace(group) => {
+                if group.description.is_some() {
+                    notes.losses.hint(format!("{path}.description"), "Gemini has no groups of tools");
+                }
+                for (index, tool) in group.tools.iter().enumerate() {
+                    self.tool(tool, Some(&group.name), &format!("{path}.tools[{index}]"), notes)?;
+                }
+                Ok(())
+            }
+            Tool::ToolSearch(search) => self.tool_search(search, path, notes),
+            Tool::LocalShell(_) => {
+                self.built_in("local_shell", ToolKind::LocalShell, (LOCAL_SHELL, LOCAL_SHELL_PARAMETERS), notes)
+            }
+            Tool::Shell(tool) if runs_at_client(tool) => {
+                self.built_in("shell", ToolKind::Shell, (SHELL, SHELL_PARAMETERS), notes)
+            }
+            Tool::ApplyPatch(_) => {
+                self.built_in("apply_patch", ToolKind::ApplyPatch, (APPLY_PATCH, APPLY_PATCH_PARAMETERS), notes)
+            }
+            Tool::WebSearch(search)
+            | Tool::WebSearch20250826(search)
+            | Tool::WebSearchPreview(search)
+            | Tool::WebSearchPreview20250311(search) => {
+                self.web_search(search, path, notes);
+                Ok(())
+            }
+            Tool::CodeInterpreter(interpreter) => {
+                let has_files = match &interpreter.container {
+                    TextOr::Text(_) => true,
+                    TextOr::Structured(container) => container.file_ids.as_ref().is_some_and(|ids| !ids.is_empty()),
+                };
+                if has_files {
+                    notes.losses.add(format!("{path}.container"), "Gemini runs code without files of OpenAI");
+                }
+                self.runs_code = true;
+                Ok(())
+            }
+            Tool::Mcp(server) => self.mcp(server, path, notes),
+            Tool::FileSearch(_) => self.refuse(path, "Gemini cannot search OpenAI's vector stores", notes),
+            Tool::Computer(_) | Tool::ComputerUsePreview(_) => {
+                self.refuse(path, "the actions at a computer are others at Gemini", notes)
+            }
+            Tool::ImageGeneration(_) => self.refuse(path, "Gemini has no tool that makes images", notes),
+            Tool::Shell(_) => self.refuse(path, "Gemini has no containers in which commands run", notes),
+            Tool::ProgrammaticToolCalling(_) => self.refuse(path, "Gemini cannot call tools out of programs", notes),
+            Tool::Other(_) => self.refuse(path, "this kind of tool is not known", notes),
+        }
+    }
+
+    /// A tool that Gemini does not have.
+    fn refuse(&self, path: &str, message: &'static str, notes: &mut Notes) -> Result<(), ConvertError> {
+        match self.context.server_tools {
+            ServerTools::Refuse => Err(ConvertError::unsupported(path, message)),
+            ServerTools::Drop => {
+                notes.losses.add(path, message);
+                Ok(())
+            }
+        }
+    }
+
+    fn function(
+        &mut self,
+        function: &'a FunctionTool<'a>,
+        namespace: Option<&str>,
+        path: &str,
+        notes: &mut Notes,
+    ) -> Result<(), ConvertError> {
+        let name = notes.tools.upstream(Charset::GEMINI, namespace, &function.name, ToolKind::Function);
+        if function.strict == Some(true) {
+            notes.losses.hint(format!("{path}.strict"), "Gemini keeps to schemas without a promise");
+        }
+        if function.r#async == Some(true) {
+            notes.losses.add(format!("{path}.async"), "Gemini waits for the output of each call");
+        }
+        let path = format!("{path}.parameters");
+        let parameters = function.parameters.as_ref();
+        let parameters = parameters.map(|given| schema::parameters(given, &path, &mut notes.losses)).transpose()?;
+        self.add(FunctionDeclaration {
+            name: Some(Text(name)),
+            description: function.description.as_ref().map(Text::by_ref),
+            ..parameters.unwrap_or_default()
+        });
+        Ok(())
+    }
+
+    /// A function whose one argument is the free text.
+    fn custom(
+        &mut self,
+        custom: &'a CustomTool<'a>,
+        namespace: Option<&str>,
+        path: &str,
+        notes: &mut Notes,
+    ) -> Result<(), ConvertError> {
+        let name = notes.tools.upstream(Charset::GEMINI, namespace, &custom.name, ToolKind::Custom);
+        let input = match &custom.format {
+            Some(CustomToolFormat::Grammar(grammar)) => {
+                notes.losses.add(format!("{path}.format"), "the grammar is told to the model and not enforced");
+                format!(
+                    "The input as text. It has to follow this {} grammar:\n{}",
+                    &*grammar.syntax, &*grammar.definition
+                )
+            }
+            _ => "The input as text.".to_owned(),
+        };
+        let input = Schema { r#type: Some(Type::String), description: Some(input.into()), ..Schema::default() };
+        let parameters = Schema {
+            r#type: Some(Type::Object),
+            properties: Some(Members(vec![(CUSTOM_INPUT.into(), input)])),
+            required: vec![CUSTOM_INPUT.into()],
+            ..Schema::default()
+        };
+        self.add(FunctionDeclaration {
+            name: Some(Text(name)),
+            description: custom.description.as_ref().map(Text::by_ref),
+            parameters: Some(Box::new(parameters)),
+            ..FunctionDeclaration::default()
+        });
+        Ok(())
+    }
+
+    /// The client's own search is a function. The vendor's is of no use where all tools are declared from the start.
+    fn tool_search(
+        &mut self,
+        search: &'a ToolSearchTool<'a>,
+        path: &str,
+        notes: &mut Notes,
+    ) -> Result<(), ConvertError> {
+        if search.execution.as_deref() != Some("client") {
+            notes.losses.hint(path, "all tools are declared at once, so that none has to be searched for");
+            return Ok(());
+        }
+        let name = notes.tools.upstream(Charset::GEMINI, None, "tool_search", ToolKind::ToolSearch);
+        let path = format!("{path}.parameters");
+        let parameters = search.parameters.as_ref();
+        let parameters = parameters.map(|given| schema::parameters(given, &path, &mut notes.losses)).transpose()?;
+        self.add(FunctionDeclaration {
+            name: Some(Text(name)),
+            description: search.description.as_ref().map(Text::by_ref),
+            ..parameters.unwrap_or_default()
+        });
+        Ok(())
+    }
+
+    /// A tool that OpenAI has defined and the client carries out.
+    fn built_in(
+        &mut self,
+        name: &'static str,
+        kind: ToolKind,
+        (description, parameters): (&'static str, &'static str),
+        notes: &mut Notes,
+    ) -> Result<(), ConvertError> {
+        let name = notes.tools.upstream(Charset::GEMINI, None, name, kind);
+        self.add(FunctionDeclaration {
+            name: Some(Text(name)),
+            description: Some(description.into()),
+            parameters: Some(fixed_schema(parameters)?),
+            ..FunctionDeclaration::default()
+        });
+        Ok(())
+    }
+
+    fn web_search(&mut self, search: &WebSearchTool<'_>, path: &str, notes: &mut Notes) {
+        let losses = &mut notes.losses;
+        if search.filters.is_some() {
+            losses.add(format!("{path}.filters"), "Google searches the whole web");
+        }
+        if search.user_location.is_some() {
+            losses.add(format!("{path}.user_location"), "Google is not told where the user is");
+        }
+        if search.search_context_size.is_some() || search.external_web_access.is_some() {
+            losses.hint(path, "Google decides by itself how it searches");
+        }
+        self.searches = true;
+    }
+
+    /// A server that is reached the same way and whose tools are called without asking, as Gemini does.
+    fn mcp(&mut self, server: &'a McpTool<'a>, path: &str, notes: &mut Notes) -> Result<(), ConvertError> {
+        let asks = server.require_approval.as_ref().is_none_or(|approval| approval.get() != "\"never\"");
+        let (Some(url), false, None) = (&server.server_url, asks, &server.allowed_tools) else {
+            let message = "Gemini calls any tool of an MCP server without asking; only a server with an address, all its tools and require_approval never can be the same";
+            return self.refuse(path, message, notes);
+        };
+        let mut headers = match &server.headers {
+            Some(headers) => headers
+                .read::<Members<'_, Text<'_>>>()
+                .map_err(|_| ConvertError::invalid(format!("{path}.headers"), "this has to be an object of strings"))?,
+            None => Members(Vec::new()),
+        };
+        if let Some(token) = &server.authorization {
+            headers.0.push(("Authorization".into(), format!("Bearer {}", &**token).into()));
+        }
+        self.servers.push(McpServer {
+            name: Some(server.server_label.by_ref()),
+            streamable_http_transport: Some(StreamableHttpTransport {
+                url: Some(url.by_ref()),
+                headers: (!headers.0.is_empty()).then_some(headers),
+                ..StreamableHttpTransport::default()
+            }),
+        });
+        Ok(())
+    }
+
+    /// A tool that was found and loaded may have been declared before.
+    fn add(&mut self, function: FunctionDeclaration<'a>) {
+        if !self.functions.iter().any(|other| other.name == function.name) {
+            self.functions.push(function);
+        }
+    }
+}
+
+/// Commands run at the client unless a container is named.
+fn runs_at_client(tool: &ShellTool<'_>) -> bool {
+    tool.environment.as_ref().is_none_or(|environment| {
+        let kind = crate::protocol::wire::kind(&environment.0);
+        kind.is_ok_and(|kind| kind == "local")
+    })
+}
+
+fn fixed_schema(schema: &'static str) -> Result<Box<Schema<'static>>, ConvertError> {
+    serde_json::from_str(schema).map(Box::new).map_err(|error| ConvertError::invalid("tools", error.to_string()))
+}
+
+const LOCAL_SHELL: &str = "Runs a command on the local machine and returns what it printed.";
+const LOCAL_SHELL_PARAMETERS: &str = r#"{
+    "type": "OBJECT",
+    "properties": {
+        "command": {"type": "ARRAY", "items": {"type": "STRING"}, "description": "The command and its arguments."},
+        "working_directory": {"type": "STRING"},
+        "timeout_ms": {"type": "INTEGER"}
+    },
+    "required": ["command"]
+}"#;
+
+const SHELL: &str = "Runs shell commands and returns what each of them printed.";
+const SHELL_PARAMETERS: &str = r#"{
+    "type": "OBJECT",
+    "properties": {
+        "commands": {"type": "ARRAY", "items": {"type": "STRING"}, "description": "They may run side by side."},
+        "timeout_ms": {"type": "INTEGER"},
+        "max_output_length": {"type": "INTEGER", "description": "In characters."}
+    },
+    "required": ["commands"]
+}"#;
+
+const APPLY_PATCH: &str = "Creates, changes or deletes one file. The diff has the V4A form, without file headers.";
+const APPLY_PATCH_PARAMETERS: &str = r#"{
+    "type": "OBJECT",
+    "properties": {
+        "type": {"type": "STRING", "enum": ["create_file", "update_file", "delete_file"]},
+        "path": {"type": "STRING"},
+        "diff": {"type": "STRING", "description": "What changes. Left out to delete the file."}
+    },
+    "required": ["type", "path"]
+}"#;
