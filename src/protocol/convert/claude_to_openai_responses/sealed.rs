@@ -66,11 +66,11 @@ mod tests {
         ] {
             let before: ReasoningItem<'_> = serde_json::from_str(text).unwrap();
             let parts = before.summary.iter().chain(before.content.iter().flatten());
-            let thinking = parts.map(|part| match part {
+            let mut thinking = parts.map(|part| match part {
                 Part::SummaryText(part) | Part::ReasoningText(part) => part.text.by_ref(),
                 _ => panic!("{part:?}"),
             });
-            let thinking = thinking.last().unwrap_or_default();
+            let thinking = thinking.next().unwrap_or_default();
             assert_eq!(item(&thinking, &signature(&before).unwrap()).unwrap(), before);
         }
         assert!(signature(&ReasoningItem::default()).is_none());
