@@ -65,7 +65,10 @@ impl From<BodyError> for Undelivered {
 
 impl From<ConvertError> for Undelivered {
     fn from(error: ConvertError) -> Self {
-        Self::Unreadable(error.to_string())
+        match error {
+            ConvertError::Failed(fault) => Self::Fault(fault),
+            error => Self::Unreadable(error.to_string()),
+        }
     }
 }
 

@@ -200,7 +200,7 @@ async fn convert_with_media(
                     message: Cow::into_owned(message),
                 }));
             }
-            Err(error @ (ConvertError::NeedsMedia(_) | ConvertError::Unreadable(_))) => {
+            Err(error @ (ConvertError::NeedsMedia(_) | ConvertError::Unreadable(_) | ConvertError::Failed(_))) => {
                 return Err(Untranslatable::Invalid(EngineError::MediaUnavailable(error.to_string())));
             }
         }

@@ -1,6 +1,6 @@
 //! What a conversion could not carry over.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 /// Longest list of losses that is told, in bytes; it stands in a header.
 const MAX_TEXT_BYTES: usize = 1024;
@@ -38,17 +38,17 @@ impl Losses {
         self.push(Loss { path: path.into(), reason, matters: false });
     }
 
-    /// As [`add`](Self::add), for what repeats: only the first of its reason is noted.
-    pub fn add_once(&mut self, path: impl Into<String>, reason: &'static str) {
+    /// The same as [`Losses::add`] for what can stand at many places; the first is told.
+    pub fn add_once(&mut self, path: impl fmt::Display, reason: &'static str) {
         if !self.has(reason) {
-            self.add(path, reason);
+            self.add(path.to_string(), reason);
         }
     }
 
-    /// As [`hint`](Self::hint), for what repeats: only the first of its reason is noted.
-    pub fn hint_once(&mut self, path: impl Into<String>, reason: &'static str) {
+    /// The same as [`Losses::hint`] for what can stand at many places; the first is told.
+    pub fn hint_once(&mut self, path: impl fmt::Display, reason: &'static str) {
         if !self.has(reason) {
-            self.hint(path, reason);
+            self.hint(path.to_string(), reason);
         }
     }
 

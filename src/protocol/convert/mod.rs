@@ -50,7 +50,7 @@ use media::Media;
 use names::ToolNames;
 
 /// Deepest nesting of JSON that is converted. No vendor's types come near it.
-const MAX_DEPTH: usize = 100;
+pub const MAX_DEPTH: usize = 100;
 
 /// What a conversion of a request has to know beside the request.
 #[derive(Debug, Clone, Copy)]
@@ -199,6 +199,8 @@ pub enum ConvertError {
     NeedsMedia(Vec<String>),
     /// An answer is not one of its dialect.
     Unreadable(String),
+    /// An answer says that the provider has failed, whatever its HTTP status.
+    Failed(StreamFault<'static>),
 }
 
 impl ConvertError {
@@ -223,6 +225,7 @@ impl fmt::Display for ConvertError {
                 write!(formatter, "{path}: {message}")
             }
             Self::NeedsMedia(urls) => write!(formatter, "files have to be fetched first: {}", urls.join(", ")),
+            Self::Failed(fault) => write!(formatter, "the provider failed ({}): {}", fault.code, fault.message),
             Self::Unreadable(what) => write!(formatter, "the provider's answer cannot be read: {what}"),
         }
     }

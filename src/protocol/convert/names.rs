@@ -47,6 +47,12 @@ impl Charset {
     }
 }
 
+/// The id of a call within what OpenAI accepts, which bounds its length only: vendors that put names and dots into their ids want
+/// them back as they were.
+pub fn openai_call_id(id: &str) -> Cow<'_, str> {
+    if (1..=Charset::OPENAI.max).contains(&id.len()) { Cow::Borrowed(id) } else { Charset::OPENAI.fit(id) }
+}
+
 /// An id for a call that its vendor gave none: always the same for the same answer and place.
 pub fn made_up_call_id(answer: &str, index: usize) -> String {
     let hash = blake3::hash(format!("{answer}/{index}").as_bytes()).to_hex();
@@ -137,6 +143,10 @@ mod tests {
         assert!(fit(&one).len() <= 64 && fit(&one) != fit(&two) && fit(&one) == fit(&one));
         assert_eq!(fit("call_1"), "call_1");
         assert!(fit("a.b").starts_with("a_b_") && fit("").len() > 4);
+        assert_eq!(
+            (openai_call_id("functions.ls:0"), openai_call_id(&one)),
+            ("functions.ls:0".into(), fit(&one).into())
+        );
     }
 
     #[test]

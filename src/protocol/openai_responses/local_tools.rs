@@ -267,7 +267,8 @@ mod tests {
             assert_eq!((call.tool, call.call_id, &*call.arguments), (tool, "c", arguments));
         }
         let item = LocalTool::LocalShell.item("i".into(), "c".into(), r#"{"command":["ls"]}"#).unwrap();
-        assert_eq!(&*call(&item).unwrap().arguments, r#"{"command":["ls"],"env":{},"type":"exec"}"#);
+        let expected = Raw::parse(r#"{"command":["ls"],"env":{},"type":"exec"}"#).unwrap();
+        assert_eq!(Raw::parse(&call(&item).unwrap().arguments).unwrap(), expected);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Strict validators of the four dialects, as their vendors check: what a vendor would refuse is a fault here.
 
+mod check;
 mod claude;
 mod gemini;
 mod openai_chat;
@@ -36,4 +37,18 @@ pub fn stream(dialect: Dialect, events: &[(String, String)]) -> Vec<String> {
         Dialect::Claude => claude::stream(events),
         Dialect::Gemini => gemini::stream(events),
     }
+}
+
+/// The events of a stream in bytes, as names and data.
+#[cfg(test)]
+fn events(text: &str) -> Vec<(String, String)> {
+    let mut events = Vec::new();
+    let mut sink = |event: tollgate::protocol::sse::Event<'_>| {
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        events.push((text(event.name), text(event.data)));
+    };
+    let mut parser = tollgate::protocol::sse::Parser::default();
+    parser.feed(text.as_bytes(), &mut sink);
+    parser.finish(&mut sink);
+    events
 }

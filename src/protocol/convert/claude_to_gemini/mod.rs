@@ -3,3 +3,14 @@
 pub mod request;
 pub mod response;
 pub mod stream;
+
+mod built_in_tools;
+mod ending;
+mod grounding;
+mod kept;
+mod media;
+mod messages;
+mod results;
+mod server_tools;
+mod thinking;
+mod tools;

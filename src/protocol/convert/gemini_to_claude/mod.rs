@@ -3,3 +3,15 @@
 pub mod request;
 pub mod response;
 pub mod stream;
+
+mod answer_schema;
+mod citations;
+mod computer_use;
+mod ending;
+mod generation;
+mod media;
+mod messages;
+mod pieces;
+mod results;
+mod thinking;
+mod tools;

@@ -1,5 +1,14 @@
 //! From Chat Completions to Responses.
 
+mod calls;
+mod content;
+mod end;
+mod messages;
+mod notes;
 pub mod request;
 pub mod response;
 pub mod stream;
+#[cfg(test)]
+mod tests;
+mod thoughts;
+mod tools;

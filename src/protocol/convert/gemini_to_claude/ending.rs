@@ -1,0 +1,102 @@
+//! How an answer ended and what it took.
+
+use crate::protocol::claude::wire::response::{StopDetails, StopReason};
+use crate::protocol::claude::wire::usage::{OutputTokensDetails, Usage};
+use crate::protocol::gemini::wire::response::{Candidate, FinishReason, PromptFeedback, UsageMetadata};
+use crate::protocol::wire::Text;
+
+/// How an answer ended.
+#[derive(Debug, PartialEq)]
+pub(super) enum Ending {
+    /// Like this. Where the answer has calls, a natural end is one for them.
+    Stop(StopReason<'static>, Option<StopDetails<'static>>),
+    /// It failed, though the vendor calls that an end: what the model wrote is no answer. The vendor's word for it, and words.
+    Failure(String),
+}
+
+/// B50: how a candidate ended.
+pub(super) fn of_candidate(reason: &FinishReason<'_>, message: Option<&str>) -> Ending {
+    match reason {
+        FinishReason::Stop => Ending::Stop(StopReason::EndTurn, None),
+        // What is left of a long answer cannot be asked for, as with a limit.
+        FinishReason::MaxTokens | FinishReason::Continuation => Ending::Stop(StopReason::MaxTokens, None),
+        FinishReason::MalformedFunctionCall
+        | FinishReason::UnexpectedToolCall
+        | FinishReason::TooManyToolCalls
+        | FinishReason::MissingThoughtSignature
+        | FinishReason::MalformedResponse => {
+            let message = message.map(|message| format!(": {message}")).unwrap_or_default();
+            Ending::Failure(format!("{}{message}", reason.as_str()))
+        }
+        FinishReason::Safety
+        | FinishReason::Recitation
+        | FinishReason::Language
+        | FinishReason::Unspecific
+        | FinishReason::Blocklist
+        | FinishReason::ProhibitedContent
+        | FinishReason::Spii
+        | FinishReason::ImageSafety
+        | FinishReason::ImageProhibitedContent
+        | FinishReason::ImageRecitation
+        | FinishReason::ImageOther
+        | FinishReason::NoImage
+        | FinishReason::Escalation
+        | FinishReason::PupLimitedDisabled => refusal(reason.as_str(), message),
+        FinishReason::Other(_) => Ending::Stop(StopReason::EndTurn, None),
+    }
+}
+
+/// How an answer without candidates ended; `None` if nothing tells that the prompt was blocked.
+pub(super) fn of_prompt(feedback: Option<&PromptFeedback<'_>>) -> Option<Ending> {
+    let feedback = feedback?;
+    let reason = feedback.block_reason.as_ref()?;
+    let message = feedback.block_reason_message.as_deref().unwrap_or("The prompt was blocked.");
+    Some(refusal(reason.as_str(), Some(message)))
+}
+
+fn refusal(reason: &str, message: Option<&str>) -> Ending {
+    let explanation = match message {
+        Some(message) => format!("{reason}: {message}"),
+        None => reason.to_owned(),
+    };
+    let details = StopDetails {
+        kind: "refusal".into(),
+        category: None,
+        explanation: Some(explanation.into()),
+        recommended_model: None,
+        fallback_credit_token: None,
+        fallback_has_prefill_claim: None,
+    };
+    Ending::Stop(StopReason::Refusal, Some(details))
+}
+
+/// B37, B38: Claude's input is without what came from the cache and with what tools found, its output is with the thoughts.
+pub(super) fn usage(usage: &UsageMetadata<'_>) -> Usage<'static> {
+    let count = |count: Option<crate::protocol::gemini::wire::proto::Count>| count.map_or(0, |count| count.0);
+    let cached = count(usage.cached_content_token_count);
+    let prompt = count(usage.prompt_token_count).saturating_add(count(usage.tool_use_prompt_token_count));
+    let candidates = count(usage.candidates_token_count);
+    let thoughts = count(usage.thoughts_token_count);
+    // Some endpoints count thoughts among the candidates, which the total gives away.
+    let is_inside =
+        usage.total_token_count.is_some_and(|total| total.0 == prompt.saturating_add(candidates)) && thoughts > 0;
+    let output = if is_inside { candidates } else { candidates.saturating_add(thoughts) };
+    Usage {
+        input_tokens: Some(prompt.saturating_sub(cached)),
+        cache_creation_input_tokens: Some(0),
+        cache_read_input_tokens: Some(cached),
+        output_tokens: Some(output),
+        output_tokens_details: (thoughts > 0).then_some(OutputTokensDetails { thinking_tokens: Some(thoughts) }),
+        ..Usage::default()
+    }
+}
+
+/// The first of the answers: Claude gives one.
+pub(super) fn first<'b, 'a>(candidates: &'b [Candidate<'a>]) -> Option<&'b Candidate<'a>> {
+    candidates.iter().find(|candidate| candidate.index.is_none_or(|index| index.0 == 0))
+}
+
+/// What the model is called, and the answer.
+pub(super) fn message_id(response_id: Option<&Text<'_>>, request: &str) -> String {
+    format!("msg_{}", response_id.map_or(request, |id| id))
+}
