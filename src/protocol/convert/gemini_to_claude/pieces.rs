@@ -43,11 +43,14 @@ impl Pieces {
         if part.tool_call.is_some() || part.tool_response.is_some() {
             return kept(part).into_iter().collect();
         }
-        let signature = part.thought_signature.as_deref().filter(|signature| !signature.is_empty());
+        // Calls have to come back with their signature, for texts it is only good. Who asked for no thinking may look for the text in
+        // the first block.
+        let is_needed = part.function_call.is_some() || !reply.hides_thinking;
+        let signature = part.thought_signature.as_deref().filter(|signature| is_needed && !signature.is_empty());
         let signature = signature.map(|signature| Piece::Signature(seal::seal(Family::Gemini, signature)));
         if part.thought == Some(true) {
             // The signature of thoughts follows them; that of all else comes before.
-            let text = part.text.as_deref().filter(|text| !text.is_empty());
+            let text = part.text.as_deref().filter(|text| !reply.hides_thinking && !text.is_empty());
             return text.map(Piece::Thinking).into_iter().chain(signature).collect();
         }
         signature.into_iter().chain(self.content(part, reply)).collect()
