@@ -17,5 +17,6 @@ mod corpus;
 mod requests;
 mod responses;
 mod streams;
+mod validators_openai;
 #[path = "../support/validate/mod.rs"]
 mod validate;

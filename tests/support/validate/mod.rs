@@ -3,8 +3,10 @@
 mod check;
 mod claude;
 mod gemini;
+mod openai;
 mod openai_chat;
 mod openai_responses;
+mod schema;
 
 use serde_json::Value;
 use tollgate::protocol::dialect::Dialect;

@@ -2,7 +2,8 @@
 
 use super::events::{Events, Growing, place};
 use crate::protocol::openai_chat::frame;
-use crate::protocol::openai_responses::wire::content::{Annotation, LogProb};
+use crate::protocol::openai_responses::wire::content::{Annotation, LogProb, TopLogProb};
+use crate::protocol::wire::Text;
 
 /// What a part is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,8 +70,9 @@ pub(in super::super) struct Part {
     /// Elements of a list, without its brackets.
     annotations: Vec<u8>,
     annotation_count: u64,
-    /// Elements of a list, without its brackets.
+    /// Elements of a list, without its brackets; in the part each has its bytes, in the events none has.
     logprobs: Vec<u8>,
+    event_logprobs: Vec<u8>,
 }
 
 impl Part {
@@ -88,8 +90,15 @@ impl Part {
         place.extend_from_slice(kind.words().index.as_bytes());
         place.extend_from_slice(b"\":");
         frame::number(&mut place, index);
-        let part =
-            Self { kind, place, text: Growing::default(), annotations: vec![], annotation_count: 0, logprobs: vec![] };
+        let part = Self {
+            kind,
+            place,
+            text: Growing::default(),
+            annotations: vec![],
+            annotation_count: 0,
+            logprobs: vec![],
+            event_logprobs: vec![],
+        };
         part.event(kind.words().added, events, out);
         out.extend_from_slice(b",\"part\":");
         part.json(out);
@@ -117,14 +126,14 @@ impl Part {
         out.extend_from_slice(b",\"delta\":");
         self.text.piece(piece, out);
         out.extend_from_slice(b",\"logprobs\":");
-        let start = out.len() + 1;
-        frame::json(out, logprobs);
-        let elements = out.get(start..out.len() - 1).unwrap_or_default();
-        if !elements.is_empty() && !self.logprobs.is_empty() {
-            self.logprobs.push(b',');
-        }
-        self.logprobs.extend_from_slice(elements);
+        let of_events: Vec<LogProb<'_>> = logprobs.iter().map(without_bytes).collect();
+        let start = out.len();
+        frame::json(out, &of_events);
+        append_elements(&mut self.event_logprobs, out.get(start..).unwrap_or_default());
         Events::end(out);
+        let mut of_part = vec![];
+        frame::json(&mut of_part, &logprobs.iter().map(with_bytes).collect::<Vec<_>>());
+        append_elements(&mut self.logprobs, &of_part);
     }
 
     /// Adds a note on the text.
@@ -152,7 +161,7 @@ impl Part {
         out.extend_from_slice(b"\":");
         self.text.whole(out);
         if self.kind == PartKind::Text {
-            self.list("logprobs", &self.logprobs, out);
+            list("logprobs", &self.event_logprobs, out);
         }
         Events::end(out);
         self.event(words.done, events, out);
@@ -180,18 +189,53 @@ impl Part {
         out.extend_from_slice(b"\":");
         self.text.whole(out);
         if self.kind == PartKind::Text {
-            self.list("annotations", &self.annotations, out);
-            self.list("logprobs", &self.logprobs, out);
+            list("annotations", &self.annotations, out);
+            list("logprobs", &self.logprobs, out);
         }
         out.push(b'}');
     }
+}
 
-    #[allow(clippy::unused_self)]
-    fn list(&self, name: &str, elements: &[u8], out: &mut Vec<u8>) {
-        out.extend_from_slice(b",\"");
-        out.extend_from_slice(name.as_bytes());
-        out.extend_from_slice(b"\":[");
-        out.extend_from_slice(elements);
-        out.push(b']');
+fn list(name: &str, elements: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(b",\"");
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b"\":[");
+    out.extend_from_slice(elements);
+    out.push(b']');
+}
+
+/// Appends the elements of `list`, which is JSON, to `elements`.
+fn append_elements(elements: &mut Vec<u8>, list: &[u8]) {
+    let inside = list.strip_prefix(b"[").and_then(|list| list.strip_suffix(b"]")).unwrap_or_default();
+    if !inside.is_empty() && !elements.is_empty() {
+        elements.push(b',');
+    }
+    elements.extend_from_slice(inside);
+}
+
+/// As events have it.
+fn without_bytes<'a>(logprob: &'a LogProb<'a>) -> LogProb<'a> {
+    let top = |top: &'a TopLogProb<'a>| TopLogProb { token: top.token.as_ref().map(Text::by_ref), bytes: None, ..*top };
+    LogProb {
+        token: logprob.token.by_ref(),
+        bytes: None,
+        logprob: logprob.logprob,
+        top_logprobs: Some(logprob.top_logprobs.iter().flatten().map(top).collect()),
+    }
+}
+
+/// As a part has it.
+fn with_bytes<'a>(logprob: &'a LogProb<'a>) -> LogProb<'a> {
+    let bytes = |bytes: &Option<Vec<u8>>, token: &str| Some(bytes.clone().unwrap_or_else(|| token.as_bytes().to_vec()));
+    let top = |top: &'a TopLogProb<'a>| TopLogProb {
+        token: top.token.as_ref().map(Text::by_ref),
+        bytes: bytes(&top.bytes, top.token.as_deref().unwrap_or_default()),
+        ..*top
+    };
+    LogProb {
+        token: logprob.token.by_ref(),
+        bytes: bytes(&logprob.bytes, &logprob.token),
+        logprob: logprob.logprob,
+        top_logprobs: Some(logprob.top_logprobs.iter().flatten().map(top).collect()),
     }
 }
