@@ -439,3 +439,41 @@ fn thinking_comes_back_to_claude() {
     assert_eq!(body["thinking"], json!({"type": "enabled", "budget_tokens": 2048}));
     assert!(converted.losses.is_empty(), "{}", converted.losses.text());
 }
+
+/// A turn of Claude Code, with all that it sends, loses nothing but what Gemini has no place for.
+#[test]
+fn a_turn_of_claude_code() {
+    let text = |text: &str| json!({"type": "text", "text": text, "cache_control": {"type": "ephemeral"}});
+    let body = json!({
+        "model": "alias", "max_tokens": 32000, "stream": true,
+        "thinking": {"type": "adaptive", "display": "omitted"}, "output_config": {"effort": "medium"},
+        "metadata": {"user_id": "{\"device_id\":\"d\"}"},
+        "context_management": {"edits": [{"type": "clear_thinking_20251015", "keep": "all"}]},
+        "system": [text("x-anthropic-billing-header: cc_version=2.1.332;"), text("You are an agent."), text("Rules.")],
+        "tools": [
+            {"name": "Bash", "description": "Runs.", "input_schema": {"$schema": "https://json-schema.org/draft/2020-12/schema",
+                "type": "object", "additionalProperties": false, "required": ["command"], "properties": {
+                    "command": {"type": "string"}, "timeout": {"type": "number", "exclusiveMinimum": 0, "default": 9}}}},
+            {"name": "DeferredToolPlaceholder", "description": "", "defer_loading": true,
+                "input_schema": {"type": "object", "properties": {}}}],
+        "messages": [
+            {"role": "user", "content": [text("<system-reminder>a</system-reminder>"), text("Run ls.")]},
+            {"role": "system", "content": "One more tool."},
+            {"role": "assistant", "content": [
+                {"type": "thinking", "thinking": "", "signature": "tollgate-gemini:c2ln"},
+                {"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "ls"}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "is_error": false,
+                "content": "a.txt", "cache_control": {"type": "ephemeral"}}]}]
+    });
+    let converted = try_request_for("gemini-3-pro", &body).unwrap();
+    let told: Vec<_> = converted.losses.iter().filter(|loss| loss.matters).map(|loss| loss.path.as_str()).collect();
+    assert_eq!(told, ["tools[0].input_schema", "messages[1]"]);
+    let body: Value = serde_json::from_slice(&converted.body).unwrap();
+    assert_eq!(body["systemInstruction"]["parts"], json!([{"text": "You are an agent."}, {"text": "Rules."}]));
+    assert_eq!(body["contents"][1]["parts"][0]["thoughtSignature"], "c2ln");
+    assert_eq!(
+        body["generationConfig"],
+        json!({"maxOutputTokens": 32000, "thinkingConfig": {"thinkingLevel": "HIGH"}})
+    );
+    assert_eq!(body["tools"][0]["functionDeclarations"][1], json!({"name": "DeferredToolPlaceholder"}));
+}
