@@ -17,7 +17,7 @@ impl Channel for OpenAi {
     }
 
     fn dialects(&self) -> &'static [Dialect] {
-        &[Dialect::OpenAiChat, Dialect::OpenAiResponses]
+        &[Dialect::OpenAiResponses, Dialect::OpenAiChat]
     }
 
     fn needs_credential(&self) -> bool {

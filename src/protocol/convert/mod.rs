@@ -286,6 +286,10 @@ pub fn request(
 /// Converts a whole answer, not an error.
 pub fn response(from: Dialect, to: Dialect, body: &str, reply: &Reply) -> Result<ConvertedResponse, ConvertError> {
     let mut losses = Losses::default();
+    // A type whose members are all optional could also be read from a list.
+    if !body.trim_start().starts_with('{') {
+        return Err(ConvertError::Unreadable("it is no object".to_owned()));
+    }
     let body = for_pair!(from, to, pair => {
         let response = read(body).map_err(|error| ConvertError::Unreadable(error.to_string()))?;
         write(&pair::response::convert(&response, reply, &mut losses)?)?

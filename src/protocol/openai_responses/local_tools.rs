@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::wire::context::ToolSearchCall;
 use super::wire::item::Item;
-use super::wire::local::{ApplyPatchCall, LocalShellCall, PatchOperation, ShellAction, ShellCall};
+use super::wire::local::{ApplyPatchCall, ComputerCall, LocalShellCall, PatchOperation, ShellAction, ShellCall};
 use super::wire::tools::Tool;
 use crate::protocol::convert::names::ToolKind;
 use crate::protocol::wire::{Raw, Text};
@@ -26,10 +26,12 @@ pub enum LocalTool {
     ApplyPatch,
     /// Finds tools.
     ToolSearch,
+    /// Operates a computer. [`LocalTool::of`] leaves it out: its results are images, which not every dialect takes from a tool.
+    Computer,
 }
 
 impl LocalTool {
-    const ALL: [Self; 4] = [Self::Shell, Self::LocalShell, Self::ApplyPatch, Self::ToolSearch];
+    const ALL: [Self; 5] = [Self::Shell, Self::LocalShell, Self::ApplyPatch, Self::ToolSearch, Self::Computer];
 
     /// The name of the function, which is also the tool's kind.
     pub fn name(self) -> &'static str {
@@ -38,6 +40,7 @@ impl LocalTool {
             Self::LocalShell => "local_shell",
             Self::ApplyPatch => "apply_patch",
             Self::ToolSearch => "tool_search",
+            Self::Computer => "computer",
         }
     }
 
@@ -53,6 +56,7 @@ impl LocalTool {
             Self::LocalShell => ToolKind::LocalShell,
             Self::ApplyPatch => ToolKind::ApplyPatch,
             Self::ToolSearch => ToolKind::ToolSearch,
+            Self::Computer => ToolKind::Computer,
         }
     }
 
@@ -68,6 +72,7 @@ impl LocalTool {
             Self::LocalShell => "lsh",
             Self::ApplyPatch => "apc",
             Self::ToolSearch => "tsc",
+            Self::Computer => "cu",
         }
     }
 
@@ -92,6 +97,9 @@ impl LocalTool {
                  changed one hunks that begin with `@@`, with lines after ` `, `-` or `+`. A deletion has no `diff`."
             }
             Self::ToolSearch => "Finds further tools, which can be called from then on.",
+            Self::Computer => {
+                "Does one thing at a computer with mouse, keyboard and screen. The result is an image of the screen after it."
+            }
         }
     }
 
@@ -109,6 +117,9 @@ impl LocalTool {
             }
             Self::ToolSearch => {
                 r#"{"type":"object","properties":{"query":{"type":"string"}},"required":["query"],"additionalProperties":false}"#
+            }
+            Self::Computer => {
+                r#"{"type":"object","properties":{"type":{"type":"string","enum":["click","double_click","drag","keypress","move","screenshot","scroll","type","wait"]},"x":{"type":"integer","description":"Pixels from the left."},"y":{"type":"integer","description":"Pixels from the top."},"button":{"type":"string","enum":["left","right","wheel","back","forward"],"description":"Of a click."},"keys":{"type":"array","items":{"type":"string"},"description":"Of a keypress: keys pressed together."},"text":{"type":"string","description":"What is typed."},"scroll_x":{"type":"integer","description":"Pixels to the right."},"scroll_y":{"type":"integer","description":"Pixels down."},"path":{"type":"array","items":{"type":"object","properties":{"x":{"type":"integer"},"y":{"type":"integer"}},"required":["x","y"]},"description":"Of a drag."}},"required":["type"]}"#
             }
         }
     }
@@ -146,6 +157,18 @@ impl LocalTool {
                 status,
                 created_by: None,
             }),
+            // The older tool's clients read `action`, those of the newer one `actions`.
+            Self::Computer => {
+                let action = Raw::parse(arguments).ok().filter(|action| has_type(action))?;
+                Item::ComputerCall(ComputerCall {
+                    id,
+                    call_id,
+                    actions: Some(vec![action.clone()]),
+                    action: Some(action),
+                    pending_safety_checks: Some(Vec::new()),
+                    status,
+                })
+            }
         })
     }
 }
@@ -198,6 +221,15 @@ fn is_local(environment: &Raw<'_>) -> bool {
         kind: Option<Cow<'a, str>>,
     }
     environment.read::<Environment<'_>>().is_ok_and(|environment| environment.kind.as_deref() == Some("local"))
+}
+
+fn has_type(action: &Raw<'_>) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Action {
+        #[serde(rename = "type")]
+        _kind: String,
+    }
+    action.read::<Action>().is_ok()
 }
 
 fn is_known(operation: &PatchOperation<'_>) -> bool {

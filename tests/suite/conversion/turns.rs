@@ -89,7 +89,7 @@ async fn parallel_calls_come_back_whole() {
         let stage = stage(vendor).await;
         let body = parallel(vendor, "response");
         let expected = calls_of(vendor, &serde_json::from_str(&body).expect("an answer"));
-        assert_eq!(expected.len(), 2, "{vendor:?}");
+        assert!(expected.len() >= 2, "{vendor:?}");
         stage.upstream.answer(Answer::json(200, body));
         let reply = call(&stage, client, minimal(client), false).send().await;
         assert_eq!(calls_of(client, &understood(client, &reply)), expected, "{vendor:?} for {client:?}");

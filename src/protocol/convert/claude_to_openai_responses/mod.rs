@@ -3,3 +3,15 @@
 pub mod request;
 pub mod response;
 pub mod stream;
+
+mod citations;
+mod client_tools;
+mod content;
+mod ending;
+mod hosted;
+mod messages;
+mod schema;
+pub(super) mod sealed;
+mod settings;
+mod tools;
+mod usage;

@@ -1,14 +1,74 @@
 //! A Claude Messages request for a Responses upstream.
 
-use crate::protocol::claude::wire::request::MessagesRequest;
+use super::messages::{Conversation, Features};
+use super::{settings, tools};
+use crate::protocol::claude::wire::request::MessagesRequest as Request;
 use crate::protocol::convert::{Context, ConvertError, Notes};
-use crate::protocol::openai_responses::wire::request::Request as Target;
+use crate::protocol::openai_chat::capabilities;
+use crate::protocol::openai_responses::wire::request::{PromptCacheOptions, Request as Target};
+use crate::protocol::wire::TextOr;
 
 /// Converts `request`.
+///
+/// Nothing is kept at the vendor. So that reasoning survives, it is asked for in its sealed form, which the client keeps.
 pub fn convert<'a>(
-    _request: &'a MessagesRequest<'a>,
-    _context: &'a Context<'a>,
-    _notes: &mut Notes,
+    request: &'a Request<'a>,
+    context: &'a Context<'a>,
+    notes: &mut Notes,
 ) -> Result<Target<'a>, ConvertError> {
-    Err(ConvertError::unsupported("", "is not converted yet"))
+    settings::refuse_state(request)?;
+    let model = context.model;
+    let mut tools = tools::convert(request, context, notes)?;
+    let (tool_choice, parallel_tool_calls) = tools::choice(request.tool_choice.as_ref(), &tools.tools, notes);
+    let mut conversation = Conversation::new(features(model));
+    for (index, message) in request.messages.iter().enumerate() {
+        conversation.message(message, &format!("messages[{index}]"), notes)?;
+    }
+    let items = conversation.finish(notes)?;
+
+    let losses = &mut notes.losses;
+    let sampling = settings::sampling(request, model, losses)?;
+    let reasoning = settings::reasoning(request, model, losses);
+    if capabilities::of(model).reasoning {
+        tools.include.insert(0, "reasoning.encrypted_content".into());
+    }
+    let only_fills_cache = request.max_tokens == Some(0);
+    settings::note_what_is_left(request, losses);
+    Ok(Target {
+        model: Some(model.into()),
+        input: Some(TextOr::Structured(items)),
+        instructions: settings::instructions(request, losses),
+        tools: (!tools.tools.is_empty()).then_some(tools.tools),
+        tool_choice,
+        parallel_tool_calls,
+        max_tool_calls: tools.max_tool_calls,
+        text: settings::text(request, losses),
+        reasoning,
+        max_output_tokens: settings::max_output_tokens(request, losses),
+        temperature: sampling.temperature,
+        top_p: sampling.top_p,
+        include: (!tools.include.is_empty()).then_some(tools.include),
+        stream: context.stream.then_some(true),
+        store: Some(false),
+        service_tier: settings::service_tier(request),
+        prompt_cache_key: settings::user(request),
+        prompt_cache_options: only_fills_cache
+            .then(|| PromptCacheOptions { prewarm: Some(true), ..PromptCacheOptions::default() }),
+        safety_identifier: settings::user(request),
+        ..Target::default()
+    })
 }
+
+/// What the model takes beside the plain items: cache breakpoints since GPT-5.6, phases since GPT-5.3-Codex.
+fn features(model: &str) -> Features {
+    let version = capabilities::gpt_version(model);
+    let is_codex = model.contains("codex");
+    Features {
+        marks: version.is_some_and(|version| version >= (5, 6)),
+        phases: version.is_some_and(|version| version >= (5, 4) || (version == (5, 3) && is_codex)),
+    }
+}
+
+#[cfg(test)]
+#[path = "request_tests.rs"]
+mod tests;

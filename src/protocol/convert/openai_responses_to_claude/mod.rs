@@ -3,3 +3,15 @@
 pub mod request;
 pub mod response;
 pub mod stream;
+
+mod answer;
+mod choice;
+mod client_tools;
+mod content;
+mod ending;
+mod hosted;
+mod items;
+mod schema;
+mod settings;
+mod thinking;
+mod tools;

@@ -1,14 +1,56 @@
 //! A Responses upstream's answer for a Claude Messages client.
 
-use crate::protocol::claude::wire::response::Message as Target;
+use super::answer::Blocks;
+use super::ending;
+use crate::protocol::claude::wire::request::Role;
+use crate::protocol::claude::wire::response::{Message as Target, StopReason};
 use crate::protocol::convert::{ConvertError, Losses, Reply};
-use crate::protocol::openai_responses::wire::response::Response;
+use crate::protocol::openai_responses::wire::response::{Response, Status};
+use crate::protocol::openai_responses::{fault, wire::response::Usage};
+use crate::protocol::wire::Text;
 
 /// Converts `response`.
 pub fn convert<'a>(
-    _response: &'a Response<'a>,
-    _reply: &'a Reply,
-    _losses: &mut Losses,
+    response: &'a Response<'a>,
+    reply: &'a Reply,
+    losses: &mut Losses,
 ) -> Result<Target<'a>, ConvertError> {
-    Err(ConvertError::unsupported("", "is not converted yet"))
+    refuse_failure(response)?;
+    let mut blocks = Blocks::new(reply);
+    for (index, item) in response.output.iter().enumerate() {
+        blocks.item(item, index, losses);
+    }
+    let stop_reason = match ending::stop_reason(response) {
+        StopReason::EndTurn if blocks.refusal.is_some() => StopReason::Refusal,
+        StopReason::EndTurn if blocks.has_calls() => StopReason::ToolUse,
+        reason => reason,
+    };
+    let is_refused = stop_reason == StopReason::Refusal;
+    Ok(Target {
+        id: format!("msg_{}", reply.id).into(),
+        kind: "message".into(),
+        role: Role::Assistant,
+        model: response.model.as_ref().map_or_else(|| Text::from(&*reply.model), Text::by_ref),
+        content: blocks.blocks,
+        stop_reason: Some(stop_reason),
+        stop_sequence: None,
+        stop_details: is_refused.then(|| ending::refusal_details(blocks.refusal)),
+        container: None,
+        diagnostics: None,
+        usage: Some(ending::usage(response.usage.as_ref().unwrap_or(&Usage::default()))),
+        context_management: None,
+        input_transformations: None,
+    })
+}
+
+/// An answer that failed, or that is not there yet, is no answer.
+fn refuse_failure(response: &Response<'_>) -> Result<(), ConvertError> {
+    match &response.status {
+        Some(Status::Failed | Status::Cancelled) => {
+            let fault = fault::of_response(response);
+            Err(ConvertError::Unreadable(format!("it failed ({}): {}", fault.code, fault.message)))
+        }
+        Some(Status::Queued | Status::InProgress) => Err(ConvertError::Unreadable("it is not complete yet".to_owned())),
+        _ => Ok(()),
+    }
 }
