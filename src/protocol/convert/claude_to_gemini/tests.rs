@@ -190,7 +190,7 @@ fn system_messages_stay_in_place() {
         {"role": "assistant", "content": "d"}, {"role": "user", "content": "e"},
         {"role": "system", "content": "gone", "clear_at": "next_user_message"}, {"role": "user", "content": "f"}
     ]));
-    let notice = json!({"text": "<system_notice>\nfile X changed\n</system_notice>"});
+    let notice = json!({"text": "System notice: file X changed"});
     assert_eq!(contents[0]["parts"], json!([{"text": "c"}, notice]));
     assert_eq!(contents[2]["parts"], json!([{"text": "e"}, {"text": "f"}]));
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use crate::protocol::claude::capabilities::{self, Capabilities};
+use crate::protocol::claude::capabilities::Capabilities;
 use crate::protocol::claude::turns::Turns;
 use crate::protocol::claude::wire::content::{
     ContentBlock, RedactedThinkingBlock, TextBlock, ThinkingBlock, ToolUseBlock,
@@ -73,7 +73,7 @@ pub(super) fn check_last_turn(
         }
     }
     let Some((Role::Assistant, blocks)) = turns.iter_mut().next_back() else { return Ok(()) };
-    if thinks || model.thinking == capabilities::Thinking::Adaptive {
+    if thinks || !model.prefill {
         return Err(ConvertError::unsupported(
             "contents",
             "this model does not go on with an answer that is begun; end with a turn of the user",

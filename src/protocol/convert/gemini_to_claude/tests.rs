@@ -215,15 +215,18 @@ fn thinking_in_the_measure_of_the_model() {
     let budget = |tokens: u64| json!({"type": "enabled", "budget_tokens": tokens, "display": "omitted"});
     let adaptive = json!({"type": "adaptive", "display": "omitted"});
     for (model, limit, thinking, expected, effort) in [
-        (BUDGET, 1500, json!({"thinkingLevel": "HIGH"}), budget(1499), &none),
+        (BUDGET, 1500, json!({"thinkingLevel": "HIGH"}), budget(1125), &none),
         (BUDGET, 900, json!({"thinkingBudget": 8192}), none.clone(), &none),
-        (BUDGET, 16384, json!({"thinkingLevel": "HIGH"}), budget(16383), &none),
+        (BUDGET, 16384, json!({"thinkingLevel": "HIGH"}), budget(12288), &none),
+        (BUDGET, 16384, json!({"thinkingBudget": 20000}), budget(16383), &none),
         (BUDGET, 16384, json!({"thinkingBudget": 100}), budget(1024), &none),
         (BUDGET, 16384, json!({"thinkingBudget": -1}), budget(8192), &none),
         (BUDGET, 16384, json!({"thinkingBudget": 0}), none.clone(), &none),
         (ADAPTIVE, 900, json!({"thinkingLevel": "MINIMAL"}), adaptive.clone(), &json!("low")),
         (ADAPTIVE, 900, json!({"thinkingBudget": 24576}), adaptive.clone(), &json!("high")),
         (ADAPTIVE, 900, json!({"thinkingBudget": -1}), adaptive.clone(), &none),
+        (ADAPTIVE, 900, json!({"thinkingBudget": 0}), none.clone(), &json!("low")),
+        ("claude-opus-4-6", 900, json!({"thinkingBudget": 0}), json!({"type": "disabled"}), &none),
         ("claude-3-5-haiku", 900, json!({"thinkingBudget": -1}), none.clone(), &none),
     ] {
         let body = request_for(model, &configured(json!({"maxOutputTokens": limit, "thinkingConfig": thinking})));
