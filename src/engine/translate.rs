@@ -115,7 +115,7 @@ pub(super) async fn translate(
         (Operation::EmbedBatch, Dialect::OpenAiChat) => Operation::Embed,
         (operation, _) => operation,
     };
-    let Reply { include_usage, embeddings_in_base64, tools, echo, .. } = converted.reply;
+    let Reply { id, model, created, .. } = new_reply(scope, call);
     Ok(Translated {
         dialect,
         operation,
@@ -124,7 +124,7 @@ pub(super) async fn translate(
         query: (dialect == Dialect::Gemini && stream).then(|| "alt=sse".to_owned()),
         headers: HeaderMap::new(),
         body: converted.body.into(),
-        reply: Reply { include_usage, as_array, embeddings_in_base64, tools, echo, ..new_reply(scope, call) },
+        reply: Reply { id, model, created, as_array, ..converted.reply },
         losses: converted.losses,
     })
 }

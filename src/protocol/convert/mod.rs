@@ -40,7 +40,7 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
-use super::claude::wire::request::MessagesRequest;
+use super::claude::wire::request::{MessagesRequest, Thinking};
 use super::dialect::Dialect;
 use super::gemini::wire::request::GenerateContentRequest;
 use super::json;
@@ -99,6 +99,8 @@ pub struct Reply {
     pub include_usage: bool,
     /// Whether a Chat client declared its functions in the legacy form, `functions`, in which it also expects the call.
     pub legacy_functions: bool,
+    /// Whether a Claude client asked for no thinking: then it is shown only what of it the next turn cannot do without.
+    pub hides_thinking: bool,
     /// Whether a Gemini client wants its stream as one JSON array and not as events.
     pub as_array: bool,
     /// Whether an OpenAI client wants its embeddings in base64 and not as numbers.
@@ -325,7 +327,9 @@ impl Remembered for openai_responses::wire::request::Request<'_> {
 }
 
 impl Remembered for MessagesRequest<'_> {
-    fn remember(&self, _reply: &mut Reply) {}
+    fn remember(&self, reply: &mut Reply) {
+        reply.hides_thinking = !matches!(self.thinking, Some(Thinking::Enabled(_) | Thinking::Adaptive(_)));
+    }
 }
 
 impl Remembered for GenerateContentRequest<'_> {

@@ -99,15 +99,11 @@ pub(super) fn computer(tool: &ComputerTool<'_>) -> Function {
     if tool.enable_zoom == Some(true) {
         actions.push("zoom");
     }
-    let point = json!({"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2});
-    let described = |mut schema: Value, description: &str| {
-        schema["description"] = description.into();
-        schema
-    };
+    let point = |description: &str| json!({"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2, "description": description});
     let properties = json!({
         "action": {"type": "string", "enum": actions, "description": "What to do."},
-        "coordinate": described(point.clone(), "Where: x and y in pixels from the upper left corner."),
-        "start_coordinate": described(point, "For left_click_drag: where to begin."),
+        "coordinate": point("Where: x and y in pixels from the upper left corner."),
+        "start_coordinate": point("For left_click_drag: where to begin."),
         "text": {"type": "string", "description": "For type: the text. For key and hold_key: the keys, such as ctrl+s. For clicks and scroll: keys to hold meanwhile."},
         "scroll_direction": {"type": "string", "enum": ["up", "down", "left", "right"], "description": "For scroll."},
         "scroll_amount": {"type": "integer", "description": "For scroll: how many clicks of the wheel."},

@@ -242,7 +242,7 @@ impl<'a> Reader<'a, '_> {
             return;
         }
         self.notes.losses.add_once(path, "a later system message is told as a notice in the user's turn");
-        let text = format!("<system_notice>\n{}\n</system_notice>", &**text);
+        let text = format!("System notice: {}", &**text);
         self.answer.rest.push(Part { text: Some(text.into()), ..Part::default() });
     }
 

@@ -12,5 +12,7 @@ mod media;
 mod messages;
 mod results;
 mod server_tools;
+#[cfg(test)]
+mod tests;
 mod thinking;
 mod tools;

@@ -41,13 +41,14 @@ pub(super) fn call(name: &str, id: &str, input: &str, beside: &mut Beside) -> Sh
         query: Option<Text<'a>>,
     }
     let input: Input<'_> = serde_json::from_str(input).unwrap_or_default();
-    let code = |language: &'static str, code: Text<'_>| {
-        let code = ExecutableCode { id: Some(own(id)), language: Some(language.into()), code: Some(own(&code)) };
+    let code = |code: String| {
+        let code = ExecutableCode { id: Some(own(id)), language: Some("PYTHON".into()), code: Some(code.into()) };
         part(Part { executable_code: Some(Box::new(code)), ..Part::default() })
     };
     match (name, input) {
-        ("code_execution", Input { code: Some(text), .. }) => code("PYTHON", text),
-        ("bash_code_execution", Input { command: Some(text), .. }) => code("LANGUAGE_UNSPECIFIED", text),
+        ("code_execution", Input { code: Some(text), .. }) => code(text.into_owned()),
+        // There is no language but Python, whose notebooks write a command of the shell like this.
+        ("bash_code_execution", Input { command: Some(text), .. }) => code(format!("!{}", &*text)),
         ("web_search", Input { query: Some(query), .. }) => {
             beside.grounding.query(query.into_owned());
             Shown::Beside

@@ -96,11 +96,9 @@ fn level<'a>(amount: &Amount, name: &str, losses: &mut Losses) -> ThinkingConfig
         Amount::Tokens(tokens) => Effort::from_budget(*tokens),
         Amount::Effort(effort) => *effort,
     };
-    let level = match effort {
-        // The greater models do not have the least level (<https://ai.google.dev/gemini-api/docs/thinking>).
-        Effort::None | Effort::Minimal if name.contains("flash") => ThinkingLevel::Minimal,
-        Effort::None | Effort::Minimal | Effort::Low => ThinkingLevel::Low,
-        Effort::Medium if name.contains("gemini-3-pro") => ThinkingLevel::High,
+    let level = match effort.nearest(capabilities::levels(name)) {
+        Effort::None | Effort::Minimal => ThinkingLevel::Minimal,
+        Effort::Low => ThinkingLevel::Low,
         Effort::Medium => ThinkingLevel::Medium,
         Effort::High | Effort::Xhigh | Effort::Max => ThinkingLevel::High,
     };

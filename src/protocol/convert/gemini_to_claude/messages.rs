@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use crate::protocol::claude::capabilities::{self, Capabilities};
+use crate::protocol::claude::capabilities::Capabilities;
 use crate::protocol::claude::turns::Turns;
 use crate::protocol::claude::wire::content::{
     ContentBlock, RedactedThinkingBlock, TextBlock, ThinkingBlock, ToolUseBlock,
@@ -73,7 +73,7 @@ pub(super) fn check_last_turn(
         }
     }
     let Some((Role::Assistant, blocks)) = turns.iter_mut().next_back() else { return Ok(()) };
-    if thinks || model.thinking == capabilities::Thinking::Adaptive {
+    if thinks || !model.prefill {
         return Err(ConvertError::unsupported(
             "contents",
             "this model does not go on with an answer that is begun; end with a turn of the user",
@@ -329,13 +329,13 @@ impl<'a> Reader<'a, '_> {
         };
         self.used_ids.insert(id.clone());
         let text = code.code.as_deref().unwrap_or_default();
-        let is_python = code.language.as_deref().is_none_or(|language| language == "PYTHON");
-        let (name, input) = if is_python {
-            ("code_execution", json!({"code": text}))
-        } else {
-            ("bash_code_execution", json!({"command": text}))
+        // A command of the shell, as it is shown to clients of Gemini.
+        let command = text.strip_prefix('!');
+        let (name, input) = match command {
+            Some(command) => ("bash_code_execution", json!({"command": command})),
+            None => ("code_execution", json!({"code": text})),
         };
-        self.code = Some((id.clone(), !is_python));
+        self.code = Some((id.clone(), command.is_some()));
         let call = tool_use(id.into(), name.into(), json(&input));
         self.turns.push(Role::Assistant, ContentBlock::ServerToolUse(Box::new(call)));
         Ok(())

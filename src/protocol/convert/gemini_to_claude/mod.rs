@@ -13,5 +13,7 @@ mod media;
 mod messages;
 mod pieces;
 mod results;
+#[cfg(test)]
+mod tests;
 mod thinking;
 mod tools;

@@ -39,18 +39,25 @@ pub(super) struct Pieces {
 
 impl Pieces {
     /// What `part` becomes, in order. A part that cannot be shown becomes a text that says so.
-    pub(super) fn of<'a>(&mut self, part: &'a Part<'a>, reply: &'a Reply) -> Vec<Piece<'a>> {
+    pub(super) fn of<'a>(&mut self, part: &'a Part<'a>, reply: &'a Reply) -> impl Iterator<Item = Piece<'a>> + use<'a> {
+        self.both(part, reply).into_iter().flatten()
+    }
+
+    fn both<'a>(&mut self, part: &'a Part<'a>, reply: &'a Reply) -> [Option<Piece<'a>>; 2] {
         if part.tool_call.is_some() || part.tool_response.is_some() {
-            return kept(part).into_iter().collect();
+            return [kept(part), None];
         }
-        let signature = part.thought_signature.as_deref().filter(|signature| !signature.is_empty());
+        // Calls have to come back with their signature, for texts it is only good. Who asked for no thinking may look for the text in
+        // the first block.
+        let is_needed = part.function_call.is_some() || !reply.hides_thinking;
+        let signature = part.thought_signature.as_deref().filter(|signature| is_needed && !signature.is_empty());
         let signature = signature.map(|signature| Piece::Signature(seal::seal(Family::Gemini, signature)));
         if part.thought == Some(true) {
             // The signature of thoughts follows them; that of all else comes before.
-            let text = part.text.as_deref().filter(|text| !text.is_empty());
-            return text.map(Piece::Thinking).into_iter().chain(signature).collect();
+            let text = part.text.as_deref().filter(|text| !reply.hides_thinking && !text.is_empty());
+            return [text.map(Piece::Thinking), signature];
         }
-        signature.into_iter().chain(self.content(part, reply)).collect()
+        [signature, self.content(part, reply)]
     }
 
     fn content<'a>(&mut self, part: &'a Part<'a>, reply: &'a Reply) -> Option<Piece<'a>> {
@@ -72,8 +79,8 @@ impl Pieces {
     fn call<'a>(&mut self, call: &'a FunctionCall<'a>, reply: &'a Reply) -> Piece<'a> {
         let upstream = call.name.as_deref().unwrap_or_default();
         let (name, namespace) = match reply.tools.client(upstream) {
-            Some(tool) => (tool.name.as_str(), tool.namespace.as_deref()),
-            None => (upstream, None),
+            Some(tool) => (Text::from(tool.name.as_str()), tool.namespace.as_deref()),
+            None => (Text(Charset::CLAUDE.fit(upstream)), None),
         };
         let id = match call.id.as_deref() {
             Some(id) if !id.is_empty() => Text(Charset::CLAUDE.fit(id)),
@@ -85,7 +92,7 @@ impl Pieces {
         };
         Piece::Call(Box::new(ToolUseBlock {
             id,
-            name: name.into(),
+            name,
             input,
             caller: None,
             toolset_name: namespace.map(Text::from),

@@ -25,11 +25,11 @@ pub fn convert<'a>(
     let mut turns = messages::turns(request, context, notes)?;
     let max_tokens = generation::max_tokens(config, &model, notes)?;
     let asked = config.and_then(|config| config.thinking_config.as_ref());
-    let thinking = thinking::thinking(asked, &model, max_tokens, tools.choice.as_ref(), &mut turns, notes)?;
-    let sampling = generation::sampling(config, &model, thinking.thinking.is_some(), notes)?;
+    let thinking = thinking::thinking(asked, context.model, max_tokens, tools.choice.as_ref(), &mut turns, notes)?;
+    let sampling = generation::sampling(config, &model, thinking.is_on(), notes)?;
     let mut system = system(request.system_instruction.as_ref(), notes);
     let format = generation::answer_format(config, &model, &mut system, notes)?;
-    messages::check_last_turn(&mut turns, &model, thinking.thinking.is_some(), notes)?;
+    messages::check_last_turn(&mut turns, &model, thinking.is_on(), notes)?;
     let output_config = OutputConfig { effort: thinking.effort, format, task_budget: None };
     Ok(Target {
         model: context.model.into(),

@@ -19,6 +19,7 @@ pub struct Stream {
     writer: StreamWriter,
     pieces: Pieces,
     calls: usize,
+    has_started: bool,
     /// Whether the answer has said that it is done.
     has_ended: bool,
     /// Whether the block that is open is one of text.
@@ -33,6 +34,7 @@ impl Stream {
             reply,
             pieces: Pieces::default(),
             calls: 0,
+            has_started: false,
             has_ended: false,
             is_text: false,
         }
@@ -68,9 +70,14 @@ impl Stream {
         if let Some(error) = &response.error {
             return self.writer.fault(&fault(error), out);
         }
-        let id = ending::message_id(response.response_id.as_ref(), &self.reply.id);
         let usage = response.usage_metadata.as_ref().map(ending::usage);
-        self.writer.start(&id, response.model_version.as_deref().unwrap_or_default(), usage.as_ref(), out);
+        if self.has_started {
+            usage.iter().for_each(|usage| self.writer.usage(usage));
+        } else {
+            self.has_started = true;
+            let id = ending::message_id(response.response_id.as_ref(), &self.reply.id);
+            self.writer.start(&id, response.model_version.as_deref().unwrap_or_default(), usage.as_ref(), out);
+        }
         if let Some(ending) = ending::of_prompt(response.prompt_feedback.as_ref()) {
             self.end(ending, out);
         }

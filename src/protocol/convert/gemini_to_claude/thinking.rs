@@ -1,10 +1,10 @@
 //! How much a model thinks: budget and level of Gemini, as budget or effort of Claude.
 
-use crate::protocol::claude::capabilities::{self, Capabilities};
+use crate::protocol::claude::capabilities::{self, ThinkingOff};
 use crate::protocol::claude::turns::Turns;
 use crate::protocol::claude::wire::content::ContentBlock;
 use crate::protocol::claude::wire::request::{
-    Display, Effort as Word, Role, Thinking, ThinkingAdaptive, ThinkingEnabled,
+    Display, Effort as Word, Empty, Role, Thinking, ThinkingAdaptive, ThinkingEnabled,
 };
 use crate::protocol::claude::wire::tools::ToolChoice;
 use crate::protocol::convert::effort::{Effort, claude_budget};
@@ -13,14 +13,18 @@ use crate::protocol::gemini::wire::request::ThinkingConfig;
 
 const PATH: &str = "generationConfig.thinkingConfig";
 
-/// The efforts that every model with adaptive thinking knows.
-const EFFORTS: [Effort; 3] = [Effort::Low, Effort::Medium, Effort::High];
-
 /// The thinking and the effort to ask for.
 #[derive(Default)]
 pub(super) struct ThinkingOfClaude<'a> {
     pub(super) thinking: Option<Thinking<'a>>,
     pub(super) effort: Option<Word<'a>>,
+}
+
+impl ThinkingOfClaude<'_> {
+    /// Whether the model is asked to think.
+    pub(super) fn is_on(&self) -> bool {
+        matches!(self.thinking, Some(Thinking::Enabled(_) | Thinking::Adaptive(_)))
+    }
 }
 
 /// How much is asked for.
@@ -35,7 +39,7 @@ enum Amount {
 /// The thinking that `asked` means for the model.
 pub(super) fn thinking<'a>(
     asked: Option<&ThinkingConfig<'_>>,
-    model: &Capabilities,
+    name: &str,
     max_tokens: u64,
     choice: Option<&ToolChoice<'_>>,
     turns: &mut Turns<'_>,
@@ -45,13 +49,13 @@ pub(super) fn thinking<'a>(
     let Some(asked) = asked else { return Ok(ThinkingOfClaude::default()) };
     let is_shown = asked.include_thoughts == Some(true);
     let Some(amount) = amount(asked, losses)? else { return Ok(ThinkingOfClaude::default()) };
-    let thinking = match (model.thinking, amount) {
-        (_, Amount::Nothing) => ThinkingOfClaude::default(),
+    let thinking = match (capabilities::of(name).thinking, amount) {
+        (_, Amount::Nothing) => quiet(name, losses),
         (capabilities::Thinking::None, _) => {
             losses.add(PATH, "the model does not think");
             ThinkingOfClaude::default()
         }
-        (capabilities::Thinking::Adaptive, amount) => adaptive(&amount, is_shown),
+        (capabilities::Thinking::Adaptive, amount) => adaptive(&amount, name, is_shown),
         (capabilities::Thinking::Budget, amount) => {
             let budget = budget(&amount, max_tokens, choice, turns, losses);
             ThinkingOfClaude { thinking: budget.map(|tokens| enabled(tokens, is_shown)), effort: None }
@@ -81,16 +85,32 @@ fn amount(asked: &ThinkingConfig<'_>, losses: &mut Losses) -> Result<Option<Amou
     }
 }
 
-fn adaptive<'a>(amount: &Amount, is_shown: bool) -> ThinkingOfClaude<'a> {
+/// Not at all, or as little as the model can.
+fn quiet<'a>(name: &str, losses: &mut Losses) -> ThinkingOfClaude<'a> {
+    let thinking = match capabilities::thinking_off(name) {
+        ThinkingOff::Absent => None,
+        ThinkingOff::Disabled => Some(Thinking::Disabled(Empty {})),
+        ThinkingOff::BetweenTools => Some(Thinking::BetweenTools(Empty {})),
+        ThinkingOff::Never => {
+            losses.add(PATH, "the model always thinks, and is asked for little effort");
+            return ThinkingOfClaude { thinking: None, effort: Some(Word::Low) };
+        }
+    };
+    ThinkingOfClaude { thinking, effort: None }
+}
+
+fn adaptive<'a>(amount: &Amount, name: &str, is_shown: bool) -> ThinkingOfClaude<'a> {
     let effort = match amount {
         Amount::Nothing | Amount::Dynamic => None,
         Amount::Tokens(tokens) => Some(Effort::from_budget(*tokens)),
         Amount::Effort(effort) => Some(*effort),
     };
-    let word = |effort: Effort| match effort.nearest(&EFFORTS) {
-        Effort::Low => Word::Low,
+    let word = |effort: Effort| match effort.nearest(capabilities::efforts(name)) {
+        Effort::None | Effort::Minimal | Effort::Low => Word::Low,
         Effort::Medium => Word::Medium,
-        _ => Word::High,
+        Effort::High => Word::High,
+        Effort::Xhigh => Word::Xhigh,
+        Effort::Max => Word::Max,
     };
     let display = if is_shown { Display::Summarized } else { Display::Omitted };
     let thinking = ThinkingAdaptive { display: Some(display), block_binding: None };
@@ -114,7 +134,8 @@ fn budget(
         Amount::Nothing => return None,
         Amount::Dynamic => Effort::Medium.budget(),
         Amount::Tokens(tokens) => *tokens,
-        Amount::Effort(effort) => effort.budget(),
+        // A word leaves room for the answer, a number is the client's own choice.
+        Amount::Effort(effort) => effort.budget().min(max_tokens - max_tokens / 4),
     };
     // <https://platform.claude.com/docs/en/build-with-claude/thinking#thinking-with-tool-use>
     if matches!(choice, Some(ToolChoice::Any(_) | ToolChoice::Tool(_))) {

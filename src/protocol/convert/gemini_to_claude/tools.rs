@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::protocol::claude::capabilities;
 use crate::protocol::claude::wire::request::Empty;
 use crate::protocol::claude::wire::tools::{
     BuiltInTool, CustomTool, Tool, ToolChoice, ToolChoiceMode, ToolChoiceTool, WebFetchTool, WebSearchTool,
@@ -42,7 +43,12 @@ pub(super) fn tools<'a>(
         reader.tool(&format!("tools[{index}]"), tool)?;
     }
     let tools = reader.tools;
-    let choice = functions.filter(|_| !tools.is_empty()).map(|config| choice(config, notes)).transpose()?.flatten();
+    let mut choice = functions.filter(|_| !tools.is_empty()).map(|config| choice(config, notes)).transpose()?.flatten();
+    let is_forced = matches!(choice, Some(ToolChoice::Any(_) | ToolChoice::Tool(_)));
+    if is_forced && !capabilities::takes_forced_choice(context.model) {
+        notes.losses.add("toolConfig.functionCallingConfig.mode", "this model cannot be made to call a function");
+        choice = Some(ToolChoice::Auto(ToolChoiceMode::default()));
+    }
     Ok(Tools { tools, choice })
 }
 
