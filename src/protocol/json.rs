@@ -168,6 +168,39 @@ pub fn append_line(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
     }
 }
 
+/// JSON without the whitespace between its tokens.
+pub fn compact(json: &str) -> Cow<'_, str> {
+    let mut kept: Option<String> = None;
+    let (mut done, mut in_string, mut is_escaped) = (0, false, false);
+    for (at, byte) in json.bytes().enumerate() {
+        match byte {
+            _ if std::mem::take(&mut is_escaped) => {}
+            b'\\' if in_string => is_escaped = true,
+            b'"' => in_string = !in_string,
+            b' ' | b'\n' | b'\r' | b'\t' if !in_string => {
+                let kept = kept.get_or_insert_with(|| String::with_capacity(json.len()));
+                kept.push_str(json.get(done..at).unwrap_or_default());
+                done = at + 1;
+            }
+            _ => {}
+        }
+    }
+    match kept {
+        None => Cow::Borrowed(json),
+        Some(mut kept) => {
+            kept.push_str(json.get(done..).unwrap_or_default());
+            Cow::Owned(kept)
+        }
+    }
+}
+
+/// `value` on one line.
+pub fn line(value: &(impl Serialize + ?Sized)) -> Vec<u8> {
+    let mut line = Vec::new();
+    append_line(&mut line, value);
+    line
+}
+
 /// Replacements in a text, to be made at once.
 #[derive(Debug, Default)]
 pub struct Splice(Vec<(Range<usize>, String)>);
@@ -307,6 +340,12 @@ mod tests {
         let mut out = b"data: ".to_vec();
         append_line(&mut out, &serde_json::from_str::<&RawValue>("{\n \"a\":\r\n\"b\\n\"}").unwrap());
         assert_eq!(out, b"data: {  \"a\":  \"b\\n\"}");
+    }
+
+    #[test]
+    fn whitespace_between_tokens_goes() {
+        assert_eq!(compact("{ \"a b\\\" c\" :\n\t[1, \"\u{e4} \\\\\" ] }"), "{\"a b\\\" c\":[1,\"\u{e4} \\\\\"]}");
+        assert!(matches!(compact(r#"{"a b":1.50}"#), Cow::Borrowed(_)));
     }
 
     #[test]

@@ -20,3 +20,4 @@ mod streams;
 mod validators_openai;
 #[path = "../support/validate/mod.rs"]
 mod validate;
+mod writers;

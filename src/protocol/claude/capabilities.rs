@@ -32,43 +32,45 @@ pub enum Thinking {
 }
 
 /// What the model `name` can do; a name that is not known is taken for a current model.
+///
+/// Limits of answers are those of the models' pages, such as <https://platform.claude.com/docs/en/models/sonnet-4-6/overview>.
+/// From 4.7 on sampling parameters are refused, from 4.6 on a last turn of the model's own
+/// (<https://platform.claude.com/docs/en/about-claude/models/migration-guide>).
 pub fn of(name: &str) -> Capabilities {
-    let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
-    let legacy = has(&["claude-2", "claude-3-opus", "claude-3-sonnet", "claude-3-haiku", "claude-instant"]);
-    let third = has(&["claude-3-5", "claude-3.5"]);
-    let budget = has(&["claude-3-7", "claude-3.7", "-4-0", "-4-1", "-4-5", "-4.5", "-4-2025"]);
-    let current = Capabilities {
-        max_output: if name.contains("claude") && !has(&["sonnet-4-6", "sonnet-4.6"]) { 128_000 } else { 64_000 },
-        thinking: Thinking::Adaptive,
-        both_samplings: false,
-        sampling: has(&["-4-6", "-4.6"]),
-        structured_output: true,
-        prefill: false,
+    let version = version(name).unwrap_or(CURRENT);
+    let max_output = match version {
+        _ if !name.contains("claude") => 64_000,
+        (..3, _) | (3, ..5) => 4096,
+        (3, 5 | 6) => 8192,
+        (4, 0 | 1) if name.contains("opus") => 32_000,
+        (3, _) | (4, ..6) => 64_000,
+        _ => 128_000,
     };
-    if legacy || third {
-        let max_output = if legacy { 4096 } else { 8192 };
-        return Capabilities {
-            max_output,
-            thinking: Thinking::None,
-            both_samplings: true,
-            sampling: true,
-            structured_output: false,
-            prefill: true,
-        };
+    Capabilities {
+        max_output,
+        thinking: match version {
+            (..3, _) | (3, ..7) => Thinking::None,
+            (3, _) | (4, ..6) => Thinking::Budget,
+            _ => Thinking::Adaptive,
+        },
+        both_samplings: version < (4, 1),
+        sampling: version < (4, 7),
+        structured_output: version >= (4, 1),
+        prefill: version < (4, 6),
     }
-    if budget {
-        let max_output = if has(&["opus-4-0", "opus-4-1", "opus-4-2025"]) { 32_000 } else { 64_000 };
-        let structured_output = has(&["-4-1", "-4-5", "-4.5"]);
-        return Capabilities {
-            max_output,
-            thinking: Thinking::Budget,
-            sampling: true,
-            structured_output,
-            prefill: true,
-            both_samplings: false,
-        };
-    }
-    current
+}
+
+/// What a name without a version stands for.
+const CURRENT: (u32, u32) = (u32::MAX, 0);
+
+/// The version in a name, wherever it stands: `claude-3-5-haiku-20241022`, `claude-opus-4-1`, `anthropic/claude-sonnet-4.5`,
+/// `claude-opus-4@20250514`, `anthropic.claude-opus-4-6-v1`.
+fn version(name: &str) -> Option<(u32, u32)> {
+    let (_, rest) = name.split_once("claude")?;
+    let number = |word: &str| Some(word).filter(|word| word.len() <= 2)?.parse::<u32>().ok();
+    let mut words = rest.split(|character: char| !character.is_ascii_alphanumeric());
+    let major = words.find_map(|word| number(word.strip_prefix('v').unwrap_or(word)))?;
+    Some((major, words.next().and_then(number).unwrap_or(0)))
 }
 
 /// How a model is kept from thinking.
@@ -87,27 +89,31 @@ pub enum ThinkingOff {
 /// How the model `name` is kept from thinking
 /// (<https://platform.claude.com/docs/en/build-with-claude/thinking-troubleshooting>).
 pub fn thinking_off(name: &str) -> ThinkingOff {
-    let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
-    if of(name).thinking != Thinking::Adaptive {
-        ThinkingOff::Absent
-    } else if has(&["sonnet-5-5"]) {
-        ThinkingOff::BetweenTools
-    } else if has(&["-4-6", "-4-7", "-4-8", "sonnet-5", "haiku-5"]) || (has(&["opus-5"]) && !has(&["opus-5-5"])) {
-        ThinkingOff::Disabled
-    } else {
-        ThinkingOff::Never
+    let has = |part: &str| name.contains(part);
+    match version(name).unwrap_or(CURRENT) {
+        _ if of(name).thinking != Thinking::Adaptive => ThinkingOff::Absent,
+        (4, _) => ThinkingOff::Disabled,
+        (5, 5) if has("sonnet") => ThinkingOff::BetweenTools,
+        (5, _) if has("sonnet") || has("haiku") => ThinkingOff::Disabled,
+        (5, 0) if has("opus") => ThinkingOff::Disabled,
+        _ => ThinkingOff::Never,
     }
 }
 
 /// Whether the model `name` can be made to call a tool. The newest refuse a `tool_choice` of `any` or `tool`
 /// (<https://platform.claude.com/docs/en/models/opus-5-5/whats-new-opus-5-5>).
 pub fn takes_forced_choice(name: &str) -> bool {
-    !["opus-5-5", "fable-5-1", "fable-5-2", "mythos-5-1", "mythos-5-2"].iter().any(|part| name.contains(part))
+    let is_of = |family: &str| name.contains(family);
+    match version(name) {
+        Some((5, 5)) => !is_of("opus"),
+        Some((5, 1 | 2)) => !is_of("fable") && !is_of("mythos"),
+        _ => true,
+    }
 }
 
-/// The efforts that the model `name` knows in `output_config`.
+/// The efforts that the model `name` knows in `output_config` (<https://platform.claude.com/docs/en/build-with-claude/effort>).
 pub fn efforts(name: &str) -> &'static [Effort] {
-    if name.contains("-4-6") {
+    if version(name) == Some((4, 6)) {
         return &[Effort::Low, Effort::Medium, Effort::High, Effort::Max];
     }
     &[Effort::Low, Effort::Medium, Effort::High, Effort::Xhigh, Effort::Max]
@@ -127,10 +133,17 @@ mod tests {
             ("claude-sonnet-5-5", ThinkingOff::BetweenTools),
             ("claude-opus-5-5", ThinkingOff::Never),
             ("claude-fable-5", ThinkingOff::Never),
+            ("claude-mythos-preview", ThinkingOff::Never),
+            ("anthropic/claude-sonnet-5.5", ThinkingOff::BetweenTools),
+            ("claude-haiku-5-5", ThinkingOff::Disabled),
+            ("claude-opus-4-6", ThinkingOff::Disabled),
         ] {
             assert_eq!(thinking_off(name), off, "{name}");
         }
         assert!(takes_forced_choice("claude-opus-5") && !takes_forced_choice("claude-opus-5-5"));
+        assert!(takes_forced_choice("claude-sonnet-5-5") && !takes_forced_choice("claude-fable-5-2"));
+        assert!(of("claude-opus-4-0").both_samplings && !of("claude-opus-4-1").both_samplings);
+        assert!(!of("claude-sonnet-4-0").structured_output && of("claude-haiku-4-5").structured_output);
     }
 
     #[test]
@@ -139,7 +152,19 @@ mod tests {
             ("claude-3-5-haiku-20241022", 8192, Thinking::None, true),
             ("claude-opus-4-1-20250805", 32_000, Thinking::Budget, true),
             ("claude-sonnet-4-5", 64_000, Thinking::Budget, true),
-            ("claude-sonnet-4-6", 64_000, Thinking::Adaptive, true),
+            ("anthropic/claude-opus-4.1", 32_000, Thinking::Budget, true),
+            ("claude-4-opus-20250514", 32_000, Thinking::Budget, true),
+            ("claude-opus-4@20250514", 32_000, Thinking::Budget, true),
+            ("claude-sonnet-4-20250514", 64_000, Thinking::Budget, true),
+            ("claude-3-7-sonnet-latest", 64_000, Thinking::Budget, true),
+            ("claude-3-haiku-20240307", 4096, Thinking::None, true),
+            ("claude-2.1", 4096, Thinking::None, true),
+            ("claude-instant-1.2", 4096, Thinking::None, true),
+            ("us.anthropic.claude-haiku-4-5-20251001-v1:0", 64_000, Thinking::Budget, true),
+            ("claude-sonnet-4-6", 128_000, Thinking::Adaptive, true),
+            ("anthropic.claude-opus-4-6-v1", 128_000, Thinking::Adaptive, true),
+            ("claude-haiku-5-5", 128_000, Thinking::Adaptive, false),
+            ("claude-mythos-preview", 128_000, Thinking::Adaptive, false),
             ("claude-opus-4-8", 128_000, Thinking::Adaptive, false),
             ("claude-opus-5-5", 128_000, Thinking::Adaptive, false),
             ("something-new", 64_000, Thinking::Adaptive, false),

@@ -193,14 +193,6 @@ fn plain_output(name: &str) -> u64 {
     }
 }
 
-/// The version of a model `gpt-MAJOR.MINOR…`.
-pub fn gpt_version(name: &str) -> Option<(u32, u32)> {
-    let rest = name.rsplit('/').next()?.strip_prefix("gpt-")?;
-    let version = rest.split(|character: char| !character.is_ascii_digit() && character != '.').next()?;
-    let (major, minor) = version.split_once('.').unwrap_or((version, "0"));
-    Some((major.parse().ok()?, minor.parse().ok()?))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -253,15 +245,5 @@ mod tests {
         assert!(of("gpt-4o").takes_sampling(Some(Effort::High)) && of("gpt-5.1").takes_sampling(None));
         assert!(of("gpt-6-sol").takes_sampling(Some(Effort::None)) && !of("gpt-6-sol").takes_sampling(None));
         assert!(of("deepseek-v4").takes_sampling(None) && !of("o3").takes_sampling(None));
-    }
-
-    #[test]
-    fn efforts_depend_on_the_version() {
-        assert_eq!(gpt_version("openai/gpt-5.6-sol"), Some((5, 6)));
-        assert_eq!(gpt_version("gpt-6-mini"), Some((6, 0)));
-        assert_eq!(gpt_version("gpt-4o"), Some((4, 0)));
-        assert_eq!(gpt_version("o3"), None);
-        assert!(of("gpt-6").efforts.contains(&Effort::Max) && !of("gpt-5.4").efforts.contains(&Effort::Max));
-        assert!(!of("gpt-5").efforts.contains(&Effort::None) && of("o3").efforts.first() == Some(&Effort::Low));
     }
 }

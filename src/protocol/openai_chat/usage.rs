@@ -1,47 +1,19 @@
-//! The `usage` object of Chat Completions and of embeddings.
+//! The tokens of Chat Completions and of embeddings, as they are counted here.
 
-use serde::Deserialize;
-
+pub use super::wire::usage::CompletionUsage;
 use crate::protocol::usage::Usage;
-
-/// `usage` as OpenAI sends it (`CompletionUsage` of the SDK). The totals include their details.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct CompletionUsage {
-    prompt_tokens: Option<u64>,
-    completion_tokens: Option<u64>,
-    prompt_tokens_details: Option<PromptTokensDetails>,
-    completion_tokens_details: Option<CompletionTokensDetails>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct PromptTokensDetails {
-    cached_tokens: Option<u64>,
-    cache_write_tokens: Option<u64>,
-    audio_tokens: Option<u64>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct CompletionTokensDetails {
-    reasoning_tokens: Option<u64>,
-    audio_tokens: Option<u64>,
-}
 
 impl From<CompletionUsage> for Usage {
     fn from(wire: CompletionUsage) -> Self {
         let prompt = wire.prompt_tokens_details.unwrap_or_default();
         let completion = wire.completion_tokens_details.unwrap_or_default();
-        let cache_read = prompt.cached_tokens.unwrap_or(0);
+        let cache_read = prompt.cached_tokens.or(wire.prompt_cache_hit_tokens).unwrap_or(0);
         let cache_write_short = prompt.cache_write_tokens.unwrap_or(0);
         let audio_input = prompt.audio_tokens.unwrap_or(0);
         let reasoning = completion.reasoning_tokens.unwrap_or(0);
         let audio_output = completion.audio_tokens.unwrap_or(0);
         // Compatible vendors have been seen to report details that exceed the total.
-        let rest = |total: Option<u64>, parts: [u64; 3]| {
-            parts.iter().fold(total.unwrap_or(0), |rest, part| rest.saturating_sub(*part))
-        };
+        let rest = |total: u64, parts: [u64; 3]| parts.iter().fold(total, |rest, part| rest.saturating_sub(*part));
         Self {
             input: rest(wire.prompt_tokens, [cache_read, cache_write_short, audio_input]),
             cache_read,
@@ -76,6 +48,15 @@ mod tests {
             ..Usage::default()
         };
         assert_eq!(Usage::from(wire), expected);
+    }
+
+    /// DeepSeek tells beside the total what it read from its cache.
+    #[test]
+    fn a_hit_of_deepseeks_cache_is_a_read() {
+        let wire: CompletionUsage =
+            serde_json::from_str(r#"{"prompt_tokens":9,"prompt_cache_hit_tokens":4,"prompt_cache_miss_tokens":5}"#)
+                .unwrap();
+        assert_eq!(Usage::from(wire), Usage { input: 5, cache_read: 4, ..Usage::default() });
     }
 
     #[test]

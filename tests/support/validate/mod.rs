@@ -42,8 +42,7 @@ pub fn stream(dialect: Dialect, events: &[(String, String)]) -> Vec<String> {
 }
 
 /// The events of a stream in bytes, as names and data.
-#[cfg(test)]
-fn events(text: &str) -> Vec<(String, String)> {
+pub fn events(text: &str) -> Vec<(String, String)> {
     let mut events = Vec::new();
     let mut sink = |event: tollgate::protocol::sse::Event<'_>| {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();

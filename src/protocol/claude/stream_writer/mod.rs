@@ -242,7 +242,7 @@ impl StreamWriter {
         let stop_sequence = sequence.map(Text::from);
         let body =
             MessageDeltaBody { stop_reason: Some(reason), stop_sequence, stop_details: details, container: None };
-        self.ending = serde_json::to_vec(&body).ok();
+        self.ending = Some(json::line(&body));
     }
 
     /// Figures, each of which replaces the former one of its kind.
@@ -276,6 +276,7 @@ impl StreamWriter {
             return;
         }
         self.is_over = true;
+        self.held.clear();
         let details = Raw::of(&serde_json::json!({"error_code": fault.code})).ok();
         let error =
             ErrorObject { kind: error_type(fault.status).into(), message: Text::from(&*fault.message), details };

@@ -188,6 +188,21 @@ fn a_fault_is_the_last_event() {
     assert!(text.contains(r#""details":{"error_code":"upstream_cut"}"#), "{text}");
 }
 
+/// What was held back when the stream failed is not written any more.
+#[test]
+fn nothing_that_was_held_back_follows_a_fault() {
+    let (mut writer, mut out) = (StreamWriter::new(&reply()), Vec::new());
+    writer.tool_use(0, "c0", "f", &mut out);
+    writer.tool_use(1, "c1", "g", &mut out);
+    writer.text("x", &mut out);
+    writer.fault(&StreamFault::cut_off(), &mut out);
+    let length = out.len();
+    writer.call_end(0, &mut out);
+    writer.call_end(1, &mut out);
+    writer.finish(&mut out);
+    assert_eq!(out.len(), length);
+}
+
 #[test]
 fn the_start_and_the_end_tell_what_is_known() {
     let (mut writer, mut out) = (StreamWriter::new(&reply()), Vec::new());

@@ -312,7 +312,7 @@ impl<'a> Conversation<'a, '_> {
                 let parts = user.shown.into_iter().chain(user.said).collect();
                 self.push(Role::User, parts, "\n");
             }
-            Turn::Assistant(assistant) => self.messages.extend(assistant.message()),
+            Turn::Assistant(assistant) => self.messages.extend(assistant.message(self.blocks.model.can.openai)),
         }
         Ok(())
     }
@@ -351,7 +351,7 @@ impl<'a> Assistant<'a> {
         }
     }
 
-    fn message(mut self) -> Option<Message<'a>> {
+    fn message(mut self, is_openai: bool) -> Option<Message<'a>> {
         if self.texts.iter().all(|text| text.trim().is_empty()) {
             self.texts.clear();
         }
@@ -370,8 +370,8 @@ impl<'a> Assistant<'a> {
         };
         Some(Message {
             role: Role::Assistant,
-            // Beside calls it may be absent.
-            content: content.or_else(|| self.calls.is_empty().then(Text::default)).map(Content::Text),
+            // Beside calls it may be absent, but not at all vendors.
+            content: content.or_else(|| (self.calls.is_empty() || !is_openai).then(Text::default)).map(Content::Text),
             reasoning_content,
             tool_calls: (!self.calls.is_empty()).then_some(self.calls),
             extra_content: self.text_signature.or(self.signature),

@@ -31,7 +31,7 @@ enum Open {
     Text { start: u64, citations: Vec<String> },
     /// The thinking, which is sent whole beside its signature.
     Thinking { text: String, signature: String },
-    /// A call, by its number at the writer, and whether its arguments came with its start.
+    /// A call, by its number at the writer.
     Call(usize),
 }
 

@@ -105,7 +105,7 @@ fn thinking_goes_back_where_it_is_wanted() {
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "ok"}]},
     ]);
     let deepseek = messages("deepseek-v4", turns.clone());
-    assert!(deepseek[1]["reasoning_content"] == "step 1" && deepseek[1].get("content").is_none(), "{deepseek}");
+    assert!(deepseek[1]["reasoning_content"] == "step 1" && deepseek[1]["content"] == "", "{deepseek}");
     assert!(!messages("gpt-4.1", turns).to_string().contains("step 1"));
 }
 
@@ -241,4 +241,12 @@ fn a_compaction_stands_for_what_was_before_it() {
         {"role": "user", "content": "c"},
     ]);
     assert_eq!(messages, wanted);
+}
+
+#[test]
+fn schemas_have_the_properties_that_openai_wants() {
+    let request = json!({"model": "m", "max_tokens": 1, "messages": [{"role": "user", "content": "a"}],
+        "tools": [{"name": "ls", "input_schema": {"type": "object"}}]});
+    let parameters = &converted("gpt-4.1", &request)["tools"][0]["function"]["parameters"];
+    assert_eq!(*parameters, json!({"type": "object", "properties": {}}));
 }

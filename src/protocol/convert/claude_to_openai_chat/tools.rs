@@ -1,5 +1,6 @@
 //! Tools, and which of them is to be called.
 
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::content::unmarked;
@@ -104,10 +105,32 @@ fn custom<'a>(tool: &'a CustomTool<'a>, path: &str, notes: &mut Notes) -> Result
             );
             None
         }
-        strict => strict,
+        _ => None,
     };
+    let parameters = object_schema(&tool.input_schema, path)?;
     let description = tool.description.as_ref().map(Text::by_ref);
-    Ok(function(&tool.name, description, tool.input_schema.by_ref(), strict, notes))
+    Ok(function(&tool.name, description, parameters, strict, notes))
+}
+
+/// OpenAI wants `properties` in the schema of an object, even if it has none.
+fn object_schema<'a>(schema: &'a Raw<'a>, path: &str) -> Result<Raw<'a>, ConvertError> {
+    #[derive(serde::Deserialize)]
+    struct Members<'a> {
+        #[serde(borrow, rename = "type")]
+        kind: Option<&'a RawValue>,
+        #[serde(borrow)]
+        properties: Option<&'a RawValue>,
+    }
+    if schema.read::<Members<'_>>().is_ok_and(|schema| schema.kind.is_some() && schema.properties.is_some()) {
+        return Ok(schema.by_ref());
+    }
+    let path = format!("{path}.input_schema");
+    let Ok(Value::Object(mut members)) = schema.read() else {
+        return Err(ConvertError::invalid(path, "is a JSON Schema of an object"));
+    };
+    members.entry("type").or_insert_with(|| "object".into());
+    members.entry("properties").or_insert_with(|| json!({}));
+    Raw::of(&members).map_err(|error| ConvertError::invalid(path, error.to_string()))
 }
 
 fn function<'a>(

@@ -66,7 +66,7 @@ impl<'a, 'n> Parts<'a, 'n> {
     /// Adds a document: a file if it is one, else its text.
     pub(super) fn document(&mut self, block: &'a DocumentBlock<'a>, path: &str) -> Result<(), ConvertError> {
         if block.citations.as_ref().is_some_and(|citations| citations.enabled == Some(true)) {
-            self.losses.add(format!("{path}.citations"), "the other vendor does not cite documents in this way");
+            self.losses.add_once(format!("{path}.citations"), "the other vendor does not cite documents in this way");
         }
         let before = self.parts.len();
         if let Some(context) = &block.context {
@@ -107,7 +107,8 @@ impl<'a, 'n> Parts<'a, 'n> {
     /// Adds a result of the client's own search, as text.
     pub(super) fn search_result(&mut self, block: &'a SearchResultBlock<'a>, path: &str) -> Result<(), ConvertError> {
         if block.citations.as_ref().is_some_and(|citations| citations.enabled == Some(true)) {
-            self.losses.add(format!("{path}.citations"), "the other vendor does not cite search results in this way");
+            self.losses
+                .add_once(format!("{path}.citations"), "the other vendor does not cite search results in this way");
         }
         let before = self.parts.len();
         self.text(format!("{} ({})", &*block.title, &*block.source).into());
@@ -166,7 +167,7 @@ impl<'a, 'n> Parts<'a, 'n> {
     fn mark(&mut self, control: Option<&CacheControl<'_>>, before: usize, path: &str) {
         let Some(control) = control else { return };
         if !self.has_marks {
-            self.losses.hint(format!("{path}.cache_control"), "the other vendor caches by itself");
+            self.losses.hint_once(format!("{path}.cache_control"), "the other vendor caches by itself");
             return;
         }
         let last = self.parts.get_mut(before..).and_then(<[Part<'a>]>::last_mut);

@@ -144,7 +144,7 @@ fn web_fetch<'a>(input: Input, result: Option<&'a ContentBlock<'a>>, id: String)
 /// What code printed, and how it ended.
 fn code_outputs<'a>(result: Option<&'a ContentBlock<'a>>) -> (Vec<CodeInterpreterOutput<'a>>, &'static str) {
     let logs = |logs: Text<'a>| {
-        let output = (!logs.is_empty()).then(|| CodeInterpreterOutput::Logs(Logs { logs }));
+        let output = (!logs.is_empty()).then_some(CodeInterpreterOutput::Logs(Logs { logs }));
         (output.into_iter().collect(), "completed")
     };
     match result {

@@ -159,7 +159,7 @@ impl<'a> Conversation<'a> {
     fn models_block(&mut self, block: &'a ContentBlock<'a>, path: &str, notes: &mut Notes) -> Result<(), ConvertError> {
         match block {
             ContentBlock::Thinking(block) => self.thinking(block, path, notes),
-            ContentBlock::RedactedThinking(_) => notes.losses.hint(path, "thinking of another model is left out"),
+            ContentBlock::RedactedThinking(_) => notes.losses.hint_once(path, "thinking of another model is left out"),
             ContentBlock::ToolUse(call) => self.call(call, path, notes),
             ContentBlock::Compaction(block) => match &block.content {
                 Some(summary) => {
@@ -174,21 +174,21 @@ impl<'a> Conversation<'a> {
                 }
             },
             ContentBlock::Fallback(_) | ContentBlock::McpToolListing(_) => {
-                notes.losses.hint(path, "a note of Claude's vendor is left out");
+                notes.losses.hint_once(path, "a note of Claude's vendor is left out");
             }
             ContentBlock::ServerToolUse(_)
             | ContentBlock::WebSearchToolResult(_)
             | ContentBlock::WebFetchToolResult(_)
             | ContentBlock::ToolSearchToolResult(_)
             | ContentBlock::AdvisorToolResult(_) => {
-                notes.losses.hint(path, "what the vendor's own tools did before is left out, the answers stay");
+                notes.losses.hint_once(path, "what the vendor's own tools did before is left out, the answers stay");
             }
             ContentBlock::CodeExecutionToolResult(_)
             | ContentBlock::BashCodeExecutionToolResult(_)
             | ContentBlock::TextEditorCodeExecutionToolResult(_)
             | ContentBlock::McpToolUse(_)
             | ContentBlock::McpToolResult(_) => {
-                notes.losses.add(path, "what the vendor's own tools did before is left out, the answers stay");
+                notes.losses.add_once(path, "what code and MCP tools of Claude's vendor gave before is left out");
             }
             _ => {
                 return Err(ConvertError::unsupported(
@@ -226,7 +226,7 @@ impl<'a> Conversation<'a> {
         let signature = block.signature.as_deref().unwrap_or_default();
         match sealed::item(&block.thinking, signature) {
             Some(item) => self.push(Item::Reasoning(item)),
-            None => notes.losses.hint(path, "thinking of another model is left out"),
+            None => notes.losses.hint_once(path, "thinking of another model is left out"),
         }
     }
 
@@ -244,7 +244,7 @@ impl<'a> Conversation<'a> {
     fn result(&mut self, result: &'a ToolResultBlock<'a>, path: &str, notes: &mut Notes) -> Result<(), ConvertError> {
         self.pairing.result(&result.tool_use_id, path)?;
         if result.cache_control.is_some() {
-            notes.losses.hint(format!("{path}.cache_control"), "the other vendor caches by itself");
+            notes.losses.hint_once(format!("{path}.cache_control"), "the other vendor caches by itself");
         }
         let mut parts = Parts::new(self.features.marks, &mut notes.losses);
         match &result.content {
@@ -275,6 +275,6 @@ fn message<'a>(role: Speaker<'a>, content: crate::protocol::openai_responses::wi
 
 fn note_citations(block: &TextBlock<'_>, path: &str, notes: &mut Notes) {
     if block.citations.as_ref().is_some_and(|citations| !citations.is_empty()) {
-        notes.losses.hint(format!("{path}.citations"), "citations of earlier answers are left out");
+        notes.losses.hint_once(format!("{path}.citations"), "citations of earlier answers are left out");
     }
 }

@@ -27,12 +27,15 @@ pub fn convert<'a>(
     let items = conversation.finish(notes)?;
 
     let losses = &mut notes.losses;
-    let sampling = settings::sampling(request, model, losses)?;
     let reasoning = settings::reasoning(request, model, losses);
+    let sampling = settings::sampling(request, model, reasoning.as_ref(), losses)?;
     if capabilities::of(model).reasoning {
         tools.include.insert(0, "reasoning.encrypted_content".into());
     }
     let only_fills_cache = request.max_tokens == Some(0);
+    if only_fills_cache && !capabilities::of(model).cache_breakpoints {
+        return Err(ConvertError::unsupported("max_tokens", "this model's cache cannot be filled without an answer"));
+    }
     settings::note_what_is_left(request, losses);
     Ok(Target {
         model: Some(model.into()),
@@ -44,7 +47,7 @@ pub fn convert<'a>(
         max_tool_calls: tools.max_tool_calls,
         text: settings::text(request, losses),
         reasoning,
-        max_output_tokens: settings::max_output_tokens(request, losses),
+        max_output_tokens: settings::max_output_tokens(request, model, losses),
         temperature: sampling.temperature,
         top_p: sampling.top_p,
         include: (!tools.include.is_empty()).then_some(tools.include),
@@ -59,14 +62,11 @@ pub fn convert<'a>(
     })
 }
 
-/// What the model takes beside the plain items: cache breakpoints since GPT-5.6, phases since GPT-5.3-Codex.
+/// What the model takes beside the plain items. Phases it has since GPT-5.3-Codex.
 fn features(model: &str) -> Features {
-    let version = capabilities::gpt_version(model);
-    let is_codex = model.contains("codex");
-    Features {
-        marks: version.is_some_and(|version| version >= (5, 6)),
-        phases: version.is_some_and(|version| version >= (5, 4) || (version == (5, 3) && is_codex)),
-    }
+    let marks = capabilities::of(model).cache_breakpoints;
+    let is_first_with_phases = ["gpt-5.3-codex", "gpt-5.4", "gpt-5.5"].iter().any(|name| model.contains(name));
+    Features { marks, phases: marks || is_first_with_phases }
 }
 
 #[cfg(test)]

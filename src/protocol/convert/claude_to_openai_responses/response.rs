@@ -29,7 +29,7 @@ pub fn convert<'a>(
         output.block(block, &format!("content[{index}]"), losses);
     }
     if response.stop_sequence.is_some() {
-        losses.hint("stop_sequence", "which text ended the answer is not told");
+        losses.hint_once("stop_sequence", "which text ended the answer is not told");
     }
     let incomplete = ending::incomplete(response.stop_reason.as_ref());
     let refusal = ending::explanation(response.stop_details.as_ref());
@@ -97,7 +97,7 @@ impl<'a> Output<'a> {
         let item = call.and_then(|call| hosted::item(&call, Some(block), self.container, self.reply, self.items.len()));
         match item {
             Some(item) => self.items.push(item),
-            None => losses.add(path, "a block of this type is not known to the client"),
+            None => losses.add_once(path, "a block of this type is not known to the client"),
         }
     }
 
@@ -181,8 +181,9 @@ impl<'a> Output<'a> {
 
     fn finish(mut self, refusal: Option<&'a Text<'a>>, is_cut: bool) -> Vec<Item<'a>> {
         self.end_message(refusal, is_cut);
-        for call in std::mem::take(&mut self.calls) {
-            self.items.extend(hosted::item(&call, None, self.container, self.reply, self.items.len()));
+        // In an answer that is whole, what has no result waits for the client and is told by the client's own calls.
+        for call in std::mem::take(&mut self.calls).iter().filter(|_| is_cut) {
+            self.items.extend(hosted::item(call, None, self.container, self.reply, self.items.len()));
         }
         self.items
     }
@@ -196,7 +197,9 @@ impl<'a> Said<'a> {
         for citation in block.citations.iter().flatten() {
             match citations::annotation(citation, start, self.characters) {
                 Some(annotation) => self.annotations.push(annotation),
-                None => losses.hint(format!("{path}.citations"), "places in documents of the request are not told"),
+                None => {
+                    losses.hint_once(format!("{path}.citations"), "places in documents of the request are not told")
+                }
             }
         }
     }

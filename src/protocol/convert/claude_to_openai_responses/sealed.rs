@@ -56,7 +56,6 @@ pub(super) fn item<'a>(thinking: &'a Text<'a>, signature: &str) -> Option<Reason
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::convert::seal;
 
     #[test]
     fn an_item_comes_back_as_it_was() {
@@ -67,11 +66,11 @@ mod tests {
         ] {
             let before: ReasoningItem<'_> = serde_json::from_str(text).unwrap();
             let parts = before.summary.iter().chain(before.content.iter().flatten());
-            let thinking = parts.map(|part| match part {
+            let mut thinking = parts.map(|part| match part {
                 Part::SummaryText(part) | Part::ReasoningText(part) => part.text.by_ref(),
                 _ => panic!("{part:?}"),
             });
-            let thinking = thinking.last().unwrap_or_default();
+            let thinking = thinking.next().unwrap_or_default();
             assert_eq!(item(&thinking, &signature(&before).unwrap()).unwrap(), before);
         }
         assert!(signature(&ReasoningItem::default()).is_none());
@@ -80,9 +79,7 @@ mod tests {
     /// B13: what another family has signed, or nobody, is not sent.
     #[test]
     fn another_familys_is_none() {
-        for foreign in
-            ["", "EqQBCkYIBhgCKkDx", &seal::seal(Family::Gemini, "c2ln"), &seal::seal(Family::OpenAi, "no JSON")]
-        {
+        for foreign in ["", "EqQBCkYIBhgCKkDx", &seal(Family::Gemini, "c2ln"), &seal(Family::OpenAi, "no JSON")] {
             assert!(item(&"hm".into(), foreign).is_none(), "{foreign}");
         }
     }

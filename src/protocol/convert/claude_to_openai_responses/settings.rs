@@ -64,13 +64,17 @@ pub(super) fn instructions<'a>(request: &'a MessagesRequest<'a>, losses: &mut Lo
     }
 }
 
-/// The bound on the output; zero, which only fills the cache, has none.
-pub(super) fn max_output_tokens(request: &MessagesRequest<'_>, losses: &mut Losses) -> Option<i64> {
+/// The bound on the output, within what the model takes; zero, which only fills the cache, has none: B82.
+pub(super) fn max_output_tokens(request: &MessagesRequest<'_>, model: &str, losses: &mut Losses) -> Option<i64> {
     let wanted = request.max_tokens.filter(|tokens| *tokens > 0)?;
+    let most = capabilities::of(model).max_output.unwrap_or(u64::MAX);
     if wanted < LEAST_OUTPUT {
         losses.hint("max_tokens", "raised to 16, the least that the other vendor takes");
     }
-    i64::try_from(wanted.max(LEAST_OUTPUT)).ok()
+    if wanted > most {
+        losses.add("max_tokens", "lowered to the most that the model writes");
+    }
+    i64::try_from(wanted.max(LEAST_OUTPUT).min(most)).ok()
 }
 
 /// Temperature and nucleus.
@@ -80,10 +84,11 @@ pub(super) struct Sampling {
     pub(super) top_p: Option<f64>,
 }
 
-/// Sampling, which reasoning models refuse: B83.
+/// Sampling, which models refuse while they reason: B83.
 pub(super) fn sampling(
     request: &MessagesRequest<'_>,
     model: &str,
+    reasoning: Option<&Reasoning<'_>>,
     losses: &mut Losses,
 ) -> Result<Sampling, ConvertError> {
     for (path, value) in [("temperature", request.temperature), ("top_p", request.top_p)] {
@@ -94,14 +99,15 @@ pub(super) fn sampling(
     if request.top_k.is_some() {
         losses.add("top_k", "the other vendor has no such parameter");
     }
-    if !capabilities::of(model).reasoning {
+    let effort = reasoning.and_then(|reasoning| Effort::from_word(reasoning.effort.as_ref()?.as_str()));
+    if capabilities::of(model).takes_sampling(effort) {
         return Ok(Sampling { temperature: request.temperature, top_p: request.top_p });
     }
     // The default, which clients send without meaning it, changes nothing.
     if request.temperature.is_some_and(|temperature| temperature < 1.0)
         || request.top_p.is_some_and(|top_p| top_p < 1.0)
     {
-        losses.add("temperature", "reasoning models take no sampling parameters");
+        losses.add("temperature", "the model takes no sampling parameters while it reasons");
     }
     Ok(Sampling::default())
 }

@@ -224,14 +224,16 @@ impl Stream {
 
     fn complete(&mut self, out: &mut Vec<u8>) {
         self.end(out);
-        for call in std::mem::take(&mut self.calls) {
-            self.hosted_item(&call, None, out);
+        let incomplete = ending::incomplete(self.stop_reason.as_ref());
+        // In an answer that is whole, what has no result waits for the client and is told by the client's own calls.
+        for call in std::mem::take(&mut self.calls).iter().filter(|_| incomplete.is_some()) {
+            self.hosted_item(call, None, out);
         }
         if let Some(explanation) = self.explanation.take() {
             self.writer.refusal(&explanation, out);
         }
         self.writer.usage(self.counts.usage());
-        self.writer.finish(ending::incomplete(self.stop_reason.as_ref()), out);
+        self.writer.finish(incomplete, out);
     }
 
     fn fault(&mut self, fault: &StreamFault<'_>, out: &mut Vec<u8>) {

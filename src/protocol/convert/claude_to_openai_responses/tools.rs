@@ -77,7 +77,7 @@ impl<'a> Tools<'a> {
             Source::WebSearch(tool) => self.web_search(tool, path, &mut notes.losses),
             Source::WebFetch(tool) => self.web_fetch(tool, path, &mut notes.losses),
             Source::CodeExecution(_) => self.code_execution(),
-            Source::ToolSearch(_) => notes.losses.hint(path, "all tools are loaded from the start"),
+            Source::ToolSearch(_) => notes.losses.hint_once(path, "all tools are loaded from the start"),
             Source::McpToolset(toolset) => return self.mcp(toolset, request, hosted, path, &mut notes.losses),
             Source::Toolset(tool) => return missing(hosted, &tool.kind, path, &mut notes.losses),
             Source::Other(_) => return missing(hosted, "a tool of this type", path, &mut notes.losses),
@@ -198,13 +198,13 @@ impl<'a> Tools<'a> {
 /// What of a function has no counterpart.
 fn note_custom(tool: &CustomTool<'_>, path: &str, losses: &mut Losses) {
     if tool.defer_loading == Some(true) {
-        losses.hint(format!("{path}.defer_loading"), "the tool is loaded from the start");
+        losses.hint_once(format!("{path}.defer_loading"), "the tool is loaded from the start");
     }
     if tool.input_examples.is_some() {
-        losses.hint(format!("{path}.input_examples"), "examples are not told");
+        losses.hint_once(format!("{path}.input_examples"), "examples are not told");
     }
     if tool.cache_control.is_some() {
-        losses.hint(format!("{path}.cache_control"), "the other vendor caches by itself");
+        losses.hint_once(format!("{path}.cache_control"), "the other vendor caches by itself");
     }
     if tool.allowed_callers.as_ref().is_some_and(|callers| callers.iter().all(|caller| *caller != "direct")) {
         losses.add(format!("{path}.allowed_callers"), "the model calls the tool itself, not out of code");

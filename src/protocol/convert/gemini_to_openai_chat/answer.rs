@@ -1,9 +1,15 @@
 //! What whole answers and streams share: usage, reasons for the end, probabilities.
 
+use std::borrow::Cow;
+
+use crate::protocol::convert::media::standard_base64;
+use crate::protocol::gemini::wire::content::{FunctionCall, Part};
 use crate::protocol::gemini::wire::grounding::{LogprobsResult, TokenCandidate, TopCandidates};
 use crate::protocol::gemini::wire::proto::{Count, Number};
 use crate::protocol::gemini::wire::request::{Modality, ServiceTier};
 use crate::protocol::gemini::wire::response::{FinishReason, ModalityTokenCount, UsageMetadata};
+use crate::protocol::json;
+use crate::protocol::openai_chat::wire::content::{ImagePart, ImageUrl, Part as TargetPart};
 use crate::protocol::openai_chat::wire::response::{FinishReason as TargetReason, Logprobs, TokenLogprob, TopLogprob};
 use crate::protocol::openai_chat::wire::usage::{CompletionTokensDetails, CompletionUsage, PromptTokensDetails};
 
@@ -57,6 +63,20 @@ pub(super) fn service_tier(usage: &UsageMetadata<'_>) -> Option<&'static str> {
         ServiceTier::Priority => Some("priority"),
         ServiceTier::Other(_) => None,
     }
+}
+
+/// An image that the model has made, as compatible vendors show it.
+pub(super) fn image<'a>(part: &Part<'_>) -> Option<TargetPart<'a>> {
+    let blob = part.inline_data.as_ref()?;
+    let media_type = blob.mime_type.as_deref().filter(|media_type| media_type.starts_with("image/"))?;
+    let data = standard_base64(blob.data.as_deref()?);
+    let image_url = ImageUrl { url: format!("data:{media_type};base64,{data}").into(), detail: None };
+    Some(TargetPart::ImageUrl(ImagePart { image_url, prompt_cache_breakpoint: None, cache_control: None }))
+}
+
+/// The arguments of a call on one line, as clients expect them: whole answers of Gemini are indented.
+pub(super) fn arguments<'a>(call: &'a FunctionCall<'a>) -> Cow<'a, str> {
+    call.args.as_ref().map_or(Cow::Borrowed("{}"), |args| json::compact(args.get()))
 }
 
 /// Why an answer ended. Gemini has no word of its own for calls.

@@ -1,5 +1,6 @@
 //! Calls of functions in a conversation, and what they gave.
 
+use super::answer;
 use super::media::Media;
 use super::messages::text_part;
 use crate::protocol::convert::names::{Charset, ToolKind, made_up_call_id};
@@ -7,6 +8,7 @@ use crate::protocol::convert::pairing::Pairing;
 use crate::protocol::convert::{ConvertError, Notes};
 use crate::protocol::gemini::wire::content::{FunctionCall, FunctionResponse, Part};
 use crate::protocol::gemini::wire::proto::Members;
+use crate::protocol::json;
 use crate::protocol::openai_chat::wire::content::{Content, Part as TargetPart};
 use crate::protocol::openai_chat::wire::message::{
     FunctionCall as TargetCall, FunctionToolCall, Message, Role, ToolCall,
@@ -45,11 +47,9 @@ impl<'a> Calls<'a> {
         let Some(name) = call.name.as_deref().filter(|name| !name.is_empty()) else {
             return Err(ConvertError::invalid(path, "a call needs the name of its function"));
         };
-        let arguments = match &call.args {
-            None => "{}",
-            Some(args) if args.get().starts_with('{') => args.get(),
-            Some(_) => return Err(ConvertError::invalid(format!("{path}.args"), "must be an object")),
-        };
+        if call.args.as_ref().is_some_and(|args| !args.get().starts_with('{')) {
+            return Err(ConvertError::invalid(format!("{path}.args"), "must be an object"));
+        }
         let given = call.id.as_deref().filter(|id| !id.is_empty());
         let id = given.map_or_else(|| made_up_call_id(HISTORY, self.count).into(), |id| Charset::OPENAI.fit(id));
         self.count += 1;
@@ -59,7 +59,7 @@ impl<'a> Calls<'a> {
         let name = notes.tools.upstream(Charset::OPENAI, None, name, ToolKind::Function);
         Ok(ToolCall::Function(FunctionToolCall {
             id: Text(id),
-            function: TargetCall { name: Text(name), arguments: arguments.into() },
+            function: TargetCall { name: Text(name), arguments: Text(answer::arguments(call)) },
             extra_content,
             cache_control: None,
         }))
@@ -145,7 +145,7 @@ fn text<'a>(response: &'a FunctionResponse<'a>) -> Text<'a> {
         (None, _) => Text::default(),
         (Some((member, value)), None) if matches!(&**member, "output" | "result" | "content") => unwrapped(value),
         (Some((member, value)), None) if *member == "error" => format!("error: {}", &*unwrapped(value)).into(),
-        _ => raw.get().into(),
+        _ => Text(json::compact(raw.get())),
     }
 }
 
@@ -153,6 +153,6 @@ fn text<'a>(response: &'a FunctionResponse<'a>) -> Text<'a> {
 fn unwrapped<'a>(value: &Raw<'a>) -> Text<'a> {
     match value.read::<Text<'_>>() {
         Ok(text) => text.into_owned().into(),
-        Err(_) => value.get().to_owned().into(),
+        Err(_) => json::compact(value.get()).into_owned().into(),
     }
 }

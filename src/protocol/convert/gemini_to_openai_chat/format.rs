@@ -1,41 +1,56 @@
 //! What the answer has to look like.
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::protocol::convert::Notes;
 use crate::protocol::gemini::json_schema;
 use crate::protocol::gemini::wire::request::GenerationConfig;
+use crate::protocol::json::compact;
 use crate::protocol::openai_chat::wire::content::{Content, Part};
 use crate::protocol::openai_chat::wire::message::{Message, Role};
 use crate::protocol::openai_chat::wire::request::{JsonSchema, JsonSchemaFormat, Request as Target, ResponseFormat};
 use crate::protocol::openai_chat::wire::tools::Bare;
+use crate::protocol::wire::{Raw, Text};
 
 /// What Chat Completions wants a schema to be called.
 const NAME: &str = "answer";
 
 /// Adds the form of the answer to `target`, whose messages are there.
 pub(super) fn response_format<'a>(config: &'a GenerationConfig<'a>, target: &mut Target<'a>, notes: &mut Notes) {
-    let media_type = config.response_mime_type.as_deref();
-    match media_type {
-        None | Some("text/plain") => return,
-        Some("application/json") => {}
-        Some(_) => {
-            notes.losses.add("generationConfig.responseMimeType", "the answer is not kept to this form");
-            return;
-        }
-    }
     let schema = match (&config.response_json_schema, &config.response_schema) {
         (Some(schema), _) => Some(schema.by_ref()),
         (None, Some(schema)) => Some(json_schema::standard(schema)),
         (None, None) => None,
     };
-    let Some(schema) = schema else {
-        target.response_format = Some(ResponseFormat::JsonObject(Bare {}));
-        if !target.messages.iter().any(says_json) {
+    let schema = match (config.response_mime_type.as_deref(), schema) {
+        (None | Some("text/plain"), _) => return,
+        (Some("application/json"), None) => {
+            target.response_format = Some(ResponseFormat::JsonObject(Bare {}));
             // OpenAI refuses the format where nothing in the messages asks for JSON.
-            target.messages.insert(0, instruction());
+            if !target.messages.iter().any(says_json) {
+                instruct("Answer with a JSON object.".into(), target);
+            }
+            return;
         }
-        return;
+        (Some("application/json"), Some(schema)) if is_object(&schema) => schema,
+        (Some("application/json"), Some(schema)) => {
+            // OpenAI knows only answers that are objects.
+            notes.losses.add("generationConfig.responseSchema", "is told to the model and not enforced");
+            instruct(format!("Answer only with JSON that follows this JSON Schema: {}", compact(schema.get())), target);
+            return;
+        }
+        (Some("text/x.enum"), Some(schema)) => {
+            notes.losses.add("generationConfig.responseSchema", "is told to the model and not enforced");
+            let words = schema.read::<Enum<'_>>().map(|schema| schema.words).unwrap_or_default();
+            let words: Vec<_> = words.iter().map(|word| &**word).collect();
+            instruct(format!("Answer only with one of these, and nothing else: {}", words.join(", ")), target);
+            return;
+        }
+        (Some(_), _) => {
+            notes.losses.add("generationConfig.responseMimeType", "the answer is not kept to this form");
+            return;
+        }
     };
     let is_strict = schema.read::<Value>().is_ok_and(|schema| follows_strict_rules(&schema));
     if !is_strict {
@@ -51,12 +66,22 @@ pub(super) fn response_format<'a>(config: &'a GenerationConfig<'a>, target: &mut
     }));
 }
 
-fn instruction<'a>() -> Message<'a> {
-    Message {
-        role: Role::System,
-        content: Some(Content::Text("Answer with a JSON object.".into())),
-        ..Message::default()
-    }
+/// The words of an enum.
+#[derive(Deserialize)]
+struct Enum<'a> {
+    #[serde(borrow, default, rename = "enum")]
+    words: Vec<Text<'a>>,
+}
+
+/// Adds a message of the application after those that are there.
+fn instruct(text: String, target: &mut Target<'_>) {
+    let place = target.messages.iter().take_while(|message| message.role == Role::System).count();
+    let content = Some(Content::Text(text.into()));
+    target.messages.insert(place, Message { role: Role::System, content, ..Message::default() });
+}
+
+fn is_object(schema: &Raw<'_>) -> bool {
+    schema.read::<Value>().is_ok_and(|schema| schema.get("type").is_some_and(|kind| kind == "object"))
 }
 
 fn says_json(message: &Message<'_>) -> bool {

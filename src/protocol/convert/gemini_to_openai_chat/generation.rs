@@ -1,10 +1,10 @@
 //! How the answer is generated: lengths, sampling, thinking.
 
 use crate::protocol::convert::effort::Effort;
-use crate::protocol::convert::{Context, ConvertError, Notes};
+use crate::protocol::convert::{ConvertError, Notes};
 use crate::protocol::gemini::wire::proto::{Count, Int, Number};
 use crate::protocol::gemini::wire::request::{GenerationConfig, Modality, ThinkingConfig};
-use crate::protocol::openai_chat::capabilities::Capabilities;
+use crate::protocol::openai_chat::capabilities::{Capabilities, ChatTools};
 use crate::protocol::openai_chat::wire::request::{ReasoningEffort, Request as Target, Stop};
 use crate::protocol::wire::Text;
 
@@ -15,23 +15,23 @@ const MAX_CHOICES: u64 = 128;
 /// Most alternatives to a token.
 const MAX_LOGPROBS: u64 = 20;
 
-/// Adds the configuration to `target`.
+/// Adds the configuration to `target`, whose tools are there.
 pub(super) fn config<'a>(
-    config: &'a GenerationConfig<'a>,
-    context: &Context<'_>,
+    config: Option<&'a GenerationConfig<'a>>,
     capabilities: Capabilities,
     target: &mut Target<'a>,
     notes: &mut Notes,
 ) -> Result<(), ConvertError> {
-    length(config, capabilities, target)?;
-    sampling(config, capabilities, target, notes)?;
+    let thinking = config.and_then(|config| config.thinking_config.as_ref());
+    let effort = effort(thinking, capabilities, target.tools.is_some(), notes)?;
+    target.reasoning_effort = effort.map(reasoning_effort);
+    let Some(config) = config else { return Ok(()) };
+    length(config, capabilities, target, notes)?;
+    sampling(config, capabilities, effort, target, notes)?;
     target.n = candidate_count(config)?;
     target.seed = config.seed.map(|Int(seed)| seed);
     target.stop = stop(config, notes);
     target.modalities = modalities(config, capabilities)?;
-    if let Some(thinking) = &config.thinking_config {
-        target.reasoning_effort = effort(thinking, context.model, capabilities, notes);
-    }
     without_counterpart(config, notes);
     Ok(())
 }
@@ -41,33 +41,43 @@ fn length(
     config: &GenerationConfig<'_>,
     capabilities: Capabilities,
     target: &mut Target<'_>,
+    notes: &mut Notes,
 ) -> Result<(), ConvertError> {
-    match config.max_output_tokens {
-        None => {}
-        Some(Count(0)) => {
-            return Err(ConvertError::invalid("generationConfig.maxOutputTokens", "must be at least 1"));
-        }
-        Some(Count(tokens)) if capabilities.openai => target.max_completion_tokens = Some(tokens),
-        Some(Count(tokens)) => target.max_tokens = Some(tokens),
+    const PATH: &str = "generationConfig.maxOutputTokens";
+    let Some(Count(wanted)) = config.max_output_tokens else { return Ok(()) };
+    if wanted == 0 {
+        return Err(ConvertError::invalid(PATH, "must be at least 1"));
+    }
+    let tokens = capabilities.max_output.map_or(wanted, |limit| wanted.min(limit));
+    if tokens < wanted {
+        notes.losses.add(PATH, "is above the model's limit, which is sent instead");
+    }
+    if capabilities.openai {
+        target.max_completion_tokens = Some(tokens);
+    } else {
+        target.max_tokens = Some(tokens);
     }
     Ok(())
 }
 
-/// B83: reasoning models refuse sampling parameters.
+/// B83: models that think refuse sampling parameters.
 fn sampling(
     config: &GenerationConfig<'_>,
     capabilities: Capabilities,
+    effort: Option<Effort>,
     target: &mut Target<'_>,
     notes: &mut Notes,
 ) -> Result<(), ConvertError> {
-    let mut taken = |name: &'static str, value: Option<Number>, min: f64, max: f64| {
+    const REFUSED: &str = "is not taken by a model that thinks";
+    let is_taken = capabilities.takes_sampling(effort);
+    let mut within = |name: &'static str, value: Option<Number>, min: f64, max: f64, is_taken: bool| {
         let Some(Number(value)) = value else { return Ok(None) };
         let path = format!("generationConfig.{name}");
         if value < min || !value.is_finite() {
             return Err(ConvertError::invalid(path, format!("must be from {min} to {max}")));
         }
-        if capabilities.reasoning {
-            notes.losses.add(path, "is not taken by reasoning models");
+        if !is_taken {
+            notes.losses.add(path, REFUSED);
             return Ok(None);
         }
         if value > max {
@@ -75,10 +85,11 @@ fn sampling(
         }
         Ok(Some(value.min(max)))
     };
-    target.temperature = taken("temperature", config.temperature, 0.0, 2.0)?;
-    target.top_p = taken("topP", config.top_p, 0.0, 1.0)?;
-    target.presence_penalty = taken("presencePenalty", config.presence_penalty, -2.0, 2.0)?;
-    target.frequency_penalty = taken("frequencyPenalty", config.frequency_penalty, -2.0, 2.0)?;
+    target.temperature = within("temperature", config.temperature, 0.0, 2.0, is_taken)?;
+    target.top_p = within("topP", config.top_p, 0.0, 1.0, is_taken)?;
+    let takes_penalties = !capabilities.reasoning;
+    target.presence_penalty = within("presencePenalty", config.presence_penalty, -2.0, 2.0, takes_penalties)?;
+    target.frequency_penalty = within("frequencyPenalty", config.frequency_penalty, -2.0, 2.0, takes_penalties)?;
     match config.top_k {
         Some(_) if capabilities.openai => notes.losses.add("generationConfig.topK", "is not taken by OpenAI"),
         Some(Number(top_k)) if top_k >= 0.0 => {
@@ -88,13 +99,13 @@ fn sampling(
         }
         _ => {}
     }
-    if config.response_logprobs == Some(true) {
-        if capabilities.reasoning {
-            notes.losses.add("generationConfig.responseLogprobs", "is not taken by reasoning models");
-        } else {
+    match config.response_logprobs {
+        Some(true) if is_taken => {
             target.logprobs = Some(true);
             target.top_logprobs = config.logprobs.map(|Count(count)| count.min(MAX_LOGPROBS));
         }
+        Some(true) => notes.losses.add("generationConfig.responseLogprobs", REFUSED),
+        _ => {}
     }
     Ok(())
 }
@@ -142,36 +153,64 @@ fn modalities<'a>(
     wanted.iter().map(modality).collect::<Result<_, _>>().map(Some)
 }
 
-/// How much is to be thought, as a word.
-fn effort<'a>(
-    thinking: &ThinkingConfig<'_>,
-    model: &str,
+/// How much is to be thought; `None` leaves it to the model.
+///
+/// In this dialect OpenAI's newer models take tools only if they do not think, and the newest not at all
+/// (<https://developers.openai.com/api/docs/guides/latest-model>).
+fn effort(
+    thinking: Option<&ThinkingConfig<'_>>,
     capabilities: Capabilities,
+    has_tools: bool,
     notes: &mut Notes,
-) -> Option<ReasoningEffort<'a>> {
+) -> Result<Option<Effort>, ConvertError> {
     const PATH: &str = "generationConfig.thinkingConfig";
-    let wanted = match (thinking.thinking_budget, &thinking.thinking_level) {
+    let wanted = thinking.and_then(|thinking| wanted(thinking, notes));
+    if has_tools && capabilities.chat_tools == ChatTools::Never {
+        return Err(ConvertError::unsupported(
+            "tools",
+            "this model takes tools in the Responses dialect only; choose another model or dialect for its provider",
+        ));
+    }
+    if has_tools && capabilities.chat_tools == ChatTools::WithoutReasoning {
+        match wanted {
+            Some(Effort::None) => {}
+            None if capabilities.default_effort == Effort::None => {}
+            Some(_) => notes.losses.add(PATH, "beside tools this model does not think in Chat Completions"),
+            None => notes.losses.hint(PATH, "beside tools this model does not think in Chat Completions"),
+        }
+        return Ok(Some(Effort::None));
+    }
+    let Some(wanted) = wanted else { return Ok(None) };
+    if capabilities.efforts.is_empty() {
+        if wanted != Effort::None {
+            notes.losses.add(PATH, "the model does not think");
+        }
+        return Ok(None);
+    }
+    let nearest = wanted.nearest(capabilities.efforts);
+    if nearest != wanted {
+        notes.losses.add(PATH, "is not taken by the model, the nearest effort is sent");
+    }
+    Ok(Some(nearest))
+}
+
+/// What the client asks for: a budget or a level.
+fn wanted(thinking: &ThinkingConfig<'_>, notes: &mut Notes) -> Option<Effort> {
+    match (thinking.thinking_budget, &thinking.thinking_level) {
         (Some(Int(budget)), _) => u64::try_from(budget).ok().map(Effort::from_budget),
         (None, Some(level)) => {
             let effort = Effort::from_word(level.as_str());
             if effort.is_none() {
-                notes.losses.add(PATH, "is not a known level");
+                notes.losses.add("generationConfig.thinkingConfig.thinkingLevel", "is not a known level");
             }
             effort
         }
         (None, None) => None,
-    }?;
-    if capabilities.openai && !capabilities.reasoning {
-        if wanted != Effort::None {
-            notes.losses.add(PATH, "the model does not think");
-        }
-        return None;
     }
-    let nearest = wanted.nearest(efforts(model));
-    if nearest != wanted {
-        notes.losses.add(PATH, "is not taken by the model, the nearest effort is sent");
-    }
-    Some(match nearest {
+}
+
+fn reasoning_effort<'a>(effort: Effort) -> ReasoningEffort<'a> {
+    match effort {
         Effort::None => ReasoningEffort::None,
         Effort::Minimal => ReasoningEffort::Minimal,
         Effort::Low => ReasoningEffort::Low,
@@ -179,22 +218,6 @@ fn effort<'a>(
         Effort::High => ReasoningEffort::High,
         Effort::Xhigh => ReasoningEffort::Xhigh,
         Effort::Max => ReasoningEffort::Max,
-    })
-}
-
-/// The words that a model takes (<https://developers.openai.com/api/docs/guides/reasoning>); of others the ones that all know.
-fn efforts(model: &str) -> &'static [Effort] {
-    let name = model.rsplit('/').next().unwrap_or(model);
-    let is_first_five =
-        name == "gpt-5" || ["gpt-5-20", "gpt-5-mini", "gpt-5-nano"].iter().any(|beginning| name.starts_with(beginning));
-    if name.starts_with('o') {
-        &[Effort::Low, Effort::Medium, Effort::High]
-    } else if is_first_five {
-        &[Effort::Minimal, Effort::Low, Effort::Medium, Effort::High]
-    } else if name.starts_with("gpt-") && !name.starts_with("gpt-5.1") && !name.starts_with("gpt-oss") {
-        &[Effort::None, Effort::Low, Effort::Medium, Effort::High, Effort::Xhigh]
-    } else {
-        &[Effort::None, Effort::Low, Effort::Medium, Effort::High]
     }
 }
 

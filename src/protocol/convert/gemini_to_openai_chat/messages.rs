@@ -114,11 +114,10 @@ impl<'a, 'n> Conversation<'a, 'n> {
             return Ok(());
         }
         turn.thoughts.text(part);
-        if part.inline_data.is_some() || part.file_data.is_some() {
-            if let Some(shown) = self.media.part(part, path, self.notes)? {
-                self.notes.losses.add(path, "what the model has made is shown to it in the next user message");
-                self.shown.extend([text_part("[made by the assistant:]".into()), shown]);
-            }
+        let is_medium = part.inline_data.is_some() || part.file_data.is_some();
+        if is_medium && let Some(shown) = self.media.part(part, path, self.notes)? {
+            self.notes.losses.add(path, "what the model has made is shown to it in the next user message");
+            self.shown.extend([text_part("[made by the assistant:]".into()), shown]);
         }
         Ok(())
     }

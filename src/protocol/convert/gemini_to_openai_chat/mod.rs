@@ -13,3 +13,6 @@ mod media;
 mod messages;
 mod thinking;
 mod tools;
+
+#[cfg(test)]
+mod tests;

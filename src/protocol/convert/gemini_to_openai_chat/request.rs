@@ -23,8 +23,8 @@ pub fn convert<'a>(
         target.stream_options = Some(StreamOptions { include_usage: Some(true), include_obfuscation: None });
     }
     tools::tools(request, context, &mut target, notes)?;
+    generation::config(request.generation_config.as_ref(), capabilities, &mut target, notes)?;
     if let Some(config) = &request.generation_config {
-        generation::config(config, context, capabilities, &mut target, notes)?;
         format::response_format(config, &mut target, notes);
     }
     target.service_tier = request.service_tier.as_ref().map(service_tier);

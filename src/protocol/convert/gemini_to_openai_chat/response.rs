@@ -9,14 +9,14 @@ use crate::protocol::gemini::wire::content::{FunctionCall, Part};
 use crate::protocol::gemini::wire::proto::Count;
 use crate::protocol::gemini::wire::response::{Candidate, FinishReason, GenerateContentResponse};
 use crate::protocol::openai_chat::stream_writer::answer_id;
-use crate::protocol::openai_chat::wire::content::Content;
+use crate::protocol::openai_chat::wire::content::{Content, Part as TargetPart};
 use crate::protocol::openai_chat::wire::message::{
     CustomCall, CustomToolCall, FunctionCall as TargetCall, FunctionToolCall, Role, ToolCall,
 };
 use crate::protocol::openai_chat::wire::response::{
     Choice, FinishReason as TargetReason, Response as Target, ResponseMessage,
 };
-use crate::protocol::wire::{Raw, Text};
+use crate::protocol::wire::Text;
 
 /// Converts `response`.
 pub fn convert<'a>(
@@ -66,8 +66,14 @@ fn choice<'a>(
     losses: &mut Losses,
 ) -> Result<Choice<'a>, ConvertError> {
     let path = format!("candidates[{place}]");
-    let mut answer =
-        Answer { said: Said::default(), first: None, thoughts: String::new(), calls: vec![], signature: None };
+    let mut answer = Answer {
+        said: Said::default(),
+        first: None,
+        thoughts: String::new(),
+        images: vec![],
+        calls: vec![],
+        signature: None,
+    };
     let parts = candidate.content.iter().flat_map(|content| &content.parts);
     for (index, part) in parts.enumerate() {
         answer.part(part, index, &format!("{path}.content.parts[{index}]"), reply, calls, losses);
@@ -95,6 +101,10 @@ fn choice<'a>(
         losses.hint(format!("{path}.groundingMetadata"), "only its sources are told, as annotations");
     }
     let mut message = answer.message();
+    if finish_reason == TargetReason::Stop && message.content.is_none() {
+        // What has ended well says something, if only an empty text.
+        message.content = Some(Content::Text(Text::default()));
+    }
     message.annotations = (!annotations.is_empty()).then_some(annotations);
     Ok(Choice {
         index: candidate.index.map_or(place as u64, |Count(index)| index),
@@ -110,6 +120,7 @@ struct Answer<'a> {
     /// Its first text, which is mostly the only one.
     first: Option<&'a Text<'a>>,
     thoughts: String,
+    images: Vec<TargetPart<'a>>,
     calls: Vec<ToolCall<'a>>,
     signature: Option<&'a Text<'a>>,
 }
@@ -144,6 +155,9 @@ impl<'a> Answer<'a> {
             "code that the vendor has run has no place in Chat Completions"
         } else if part.tool_call.is_some() || part.tool_response.is_some() {
             "calls that the vendor has carried out have no place in Chat Completions"
+        } else if let Some(image) = answer::image(part) {
+            self.images.push(image);
+            return;
         } else if part.inline_data.is_some() || part.file_data.is_some() {
             "media in answers have no place in Chat Completions"
         } else if signature.is_some() || *part == Part::default() {
@@ -164,6 +178,7 @@ impl<'a> Answer<'a> {
             role: Some(Role::Assistant),
             content,
             reasoning_content: (!self.thoughts.is_empty()).then(|| self.thoughts.into()),
+            images: (!self.images.is_empty()).then_some(self.images),
             tool_calls: (!self.calls.is_empty()).then_some(self.calls),
             extra_content: self.signature.and_then(|signature| signed(signature)),
             ..ResponseMessage::default()
@@ -180,15 +195,15 @@ fn tool_call<'a>(
     let given = call.id.as_ref().filter(|id| !id.is_empty());
     let id = given.map_or_else(|| made_up_call_id(&reply.id, index).into(), Text::by_ref);
     let name = call.name.as_deref().unwrap_or_default();
-    let arguments = call.args.as_ref().map_or("{}", Raw::get);
+    let arguments = answer::arguments(call);
     match reply.tools.client(name) {
         Some(tool) if tool.kind == ToolKind::Custom => {
-            let custom = CustomCall { name: (&*tool.name).into(), input: custom_input::text(arguments).into() };
+            let custom = CustomCall { name: (&*tool.name).into(), input: custom_input::text(&arguments).into() };
             ToolCall::Custom(CustomToolCall { id, custom })
         }
         _ => ToolCall::Function(FunctionToolCall {
             id,
-            function: TargetCall { name: reply.tools.client_name(name).into(), arguments: arguments.into() },
+            function: TargetCall { name: reply.tools.client_name(name).into(), arguments: Text(arguments) },
             extra_content: signature.and_then(|signature| signed(signature)),
             cache_control: None,
         }),

@@ -49,6 +49,9 @@ impl Stream {
             self.writer.fault(&fault(error), out);
             return;
         }
+        if !self.writer.has_started() && self.fails(piece, out) {
+            return;
+        }
         self.writer.start(piece.model_version.as_deref(), out);
         if let Some(usage) = &piece.usage_metadata {
             self.writer.usage(answer::usage(usage));
@@ -61,6 +64,28 @@ impl Stream {
             self.answer(0).has_ended = true;
             self.writer.finish_reason(0, TargetReason::ContentFilter, out);
         }
+    }
+
+    /// Whether the model failed before it said anything. Nothing is written before that is told, so that another may be asked.
+    fn fails(&mut self, piece: &GenerateContentResponse<'_>, out: &mut Vec<u8>) -> bool {
+        let failed = |candidate: &&Candidate<'_>| {
+            let reason = candidate.finish_reason.as_ref();
+            reason.is_some_and(|reason| matches!(answer::end(reason, false), End::Failed))
+        };
+        let Some(candidate) = piece.candidates.iter().find(failed) else { return false };
+        if let Some(reason) = &candidate.finish_reason {
+            self.fault(reason, candidate.finish_message.as_deref(), out);
+        }
+        true
+    }
+
+    fn fault(&mut self, reason: &FinishReason<'_>, message: Option<&str>, out: &mut Vec<u8>) {
+        let fault = StreamFault {
+            status: 502,
+            code: reason.as_str().to_ascii_lowercase().into(),
+            message: answer::failure(reason, message).into(),
+        };
+        self.writer.fault(&fault, out);
     }
 
     fn candidate(&mut self, candidate: &Candidate<'_>, out: &mut Vec<u8>) {
@@ -100,6 +125,9 @@ impl Stream {
             (false, Some(logprobs)) => self.writer.text_with_logprobs(index, text, &logprobs, out),
             (false, None) => self.writer.text(index, text, out),
         }
+        if let Some(image) = answer::image(part) {
+            self.writer.delta(index, &Delta { images: Some(vec![image]), ..Delta::default() }, out);
+        }
         if signature.is_some() {
             let content = Some(Content::Text("".into()));
             self.writer.delta(index, &Delta { content, extra_content: signature, ..Delta::default() }, out);
@@ -119,8 +147,9 @@ impl Stream {
         };
         self.calls += 1;
         let name = call.name.as_deref().unwrap_or_default();
+        let arguments = answer::arguments(call);
         let call_index = self.writer.tool_call(index, id, name, extra_content, out);
-        self.writer.arguments(index, call_index, call.args.as_ref().map_or("{}", Raw::get), out);
+        self.writer.arguments(index, call_index, &arguments, out);
         self.writer.close_call(index, call_index, out);
     }
 
@@ -129,14 +158,7 @@ impl Stream {
         answer.has_ended = true;
         match answer::end(reason, answer.has_calls) {
             End::Reason(reason) => self.writer.finish_reason(index, reason, out),
-            End::Failed => {
-                let fault = StreamFault {
-                    status: 502,
-                    code: reason.as_str().to_ascii_lowercase().into(),
-                    message: answer::failure(reason, message).into(),
-                };
-                self.writer.fault(&fault, out);
-            }
+            End::Failed => self.fault(reason, message, out),
         }
     }
 

@@ -68,7 +68,7 @@ impl<'a> Thoughts<'a> {
         if is_gemini(model) {
             message.extra_content = self.signature.as_deref().and_then(signed);
         } else if self.is_foreign || self.signature.is_some() {
-            notes.losses.hint("contents", "signatures of Gemini's thoughts are of no use to another model");
+            notes.losses.hint_once("contents", "signatures of Gemini's thoughts are of no use to another model");
         }
         if !self.blocks.is_empty() && is_claude {
             message.thinking_blocks = Some(self.blocks);
@@ -77,7 +77,7 @@ impl<'a> Thoughts<'a> {
             return;
         }
         if capabilities.openai {
-            notes.losses.hint("contents", "earlier thoughts are not told again");
+            notes.losses.hint_once("contents", "earlier thoughts are not told again");
         } else {
             message.reasoning_content = joined(self.texts, "");
         }

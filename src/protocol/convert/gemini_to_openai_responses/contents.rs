@@ -1,7 +1,7 @@
 //! The contents of a request.
 
 use super::{media, results, thinking};
-use crate::protocol::convert::names::{Charset, ToolKind, made_up_call_id};
+use crate::protocol::convert::names::{Charset, ToolKind, made_up_call_id, openai_call_id};
 use crate::protocol::convert::pairing::Pairing;
 use crate::protocol::convert::{ConvertError, Notes};
 use crate::protocol::gemini::wire::content::{Content, FunctionCall, FunctionResponse, MediaResolution, Part, Role};
@@ -21,16 +21,6 @@ pub(super) struct Conversation<'a, 'n> {
     calls: Pairing,
     call_count: usize,
     lacks_ids: bool,
-    /// What was told already and is not told again.
-    told: Told,
-}
-
-/// Subjects that stand in many places and are told once.
-#[derive(Default)]
-struct Told {
-    signatures: bool,
-    thoughts: bool,
-    tools: bool,
 }
 
 impl<'a, 'n> Conversation<'a, 'n> {
@@ -44,7 +34,6 @@ impl<'a, 'n> Conversation<'a, 'n> {
             calls: Pairing::default(),
             call_count: 0,
             lacks_ids: false,
-            told: Told::default(),
         }
     }
 
@@ -61,6 +50,9 @@ impl<'a, 'n> Conversation<'a, 'n> {
         }
         self.drop_thoughts(path);
         self.end_message();
+        if is_model {
+            self.drop_last_reasoning();
+        }
         Ok(())
     }
 
@@ -104,9 +96,7 @@ impl<'a, 'n> Conversation<'a, 'n> {
             || part.tool_call.is_some()
             || part.tool_response.is_some()
         {
-            if !std::mem::replace(&mut self.told.tools, true) {
-                self.notes.losses.add(path, "what the other vendor's tools did is left out");
-            }
+            self.notes.losses.add_once(path, "what the other vendor's tools did is left out");
         } else if part.thought_signature.is_none() {
             return Err(ConvertError::unsupported(path, "this kind of part is not known"));
         }
@@ -141,16 +131,24 @@ impl<'a, 'n> Conversation<'a, 'n> {
                 self.items.push(InputItem::Typed(Item::Reasoning(reasoning)));
                 self.thoughts.clear();
             }
-            None if std::mem::replace(&mut self.told.signatures, true) => {}
-            None => self.notes.losses.hint(format!("{path}.thoughtSignature"), "is another vendor's and left out"),
+            None => {
+                self.notes.losses.hint_once(format_args!("{path}.thoughtSignature"), "is another vendor's and left out")
+            }
+        }
+    }
+
+    /// OpenAI refuses reasoning from which nothing follows.
+    fn drop_last_reasoning(&mut self) {
+        while let Some(InputItem::Typed(Item::Reasoning(_))) = self.items.last() {
+            self.items.pop();
         }
     }
 
     fn drop_thoughts(&mut self, path: &str) {
         let has_thoughts = !self.thoughts.is_empty();
         self.thoughts.clear();
-        if has_thoughts && !std::mem::replace(&mut self.told.thoughts, true) {
-            self.notes.losses.hint(path, "thoughts of another model are left out");
+        if has_thoughts {
+            self.notes.losses.hint_once(path, "thoughts of another model are left out");
         }
     }
 
@@ -254,7 +252,7 @@ impl<'a, 'n> Conversation<'a, 'n> {
 
 /// B07: an id that OpenAI takes.
 fn fit(id: Text<'_>) -> Text<'_> {
-    match Charset::OPENAI.fit(&id) {
+    match openai_call_id(&id) {
         std::borrow::Cow::Borrowed(_) => id,
         std::borrow::Cow::Owned(fitted) => fitted.into(),
     }

@@ -3,7 +3,7 @@
 use crate::protocol::convert::ConvertError;
 use crate::protocol::convert::media::standard_base64;
 use crate::protocol::gemini::wire::content::{Blob, FileData, MediaResolution};
-use crate::protocol::openai_responses::wire::content::{AudioData, InputAudio, InputFile, InputImage, Part};
+use crate::protocol::openai_responses::wire::content::{InputFile, InputImage, Part};
 use crate::protocol::wire::Text;
 
 /// The words for how finely an image is looked at.
@@ -22,15 +22,8 @@ pub(super) fn inline<'a>(blob: &'a Blob<'a>, detail: &'static str, path: &str) -
     let data = standard_base64(blob.data.as_deref().unwrap_or_default());
     match media_type.split_once('/') {
         Some(("image", _)) => Ok(image(format!("data:{media_type};base64,{data}").into(), detail)),
-        Some(("audio", kind)) => {
-            let format = match kind {
-                "mp3" | "mpeg" => "mp3",
-                "wav" | "x-wav" | "wave" => "wav",
-                _ => return Err(ConvertError::unsupported(path, "OpenAI takes sound as mp3 and wav only")),
-            };
-            let input_audio = AudioData { data: Text(data), format: format.into() };
-            Ok(Part::InputAudio(InputAudio { input_audio }))
-        }
+        // https://developers.openai.com/api/docs/guides/audio: only Chat Completions takes sound.
+        Some(("audio", _)) => Err(ConvertError::unsupported(path, "OpenAI takes no sound in Responses")),
         Some(("video", _)) => Err(ConvertError::unsupported(path, "OpenAI takes no video")),
         Some(_) => Ok(Part::InputFile(InputFile {
             file_data: Some(format!("data:{media_type};base64,{data}").into()),
@@ -67,7 +60,7 @@ pub(super) fn elsewhere<'a>(
         return Err(ConvertError::unsupported(path, "OpenAI takes no video"));
     }
     if media_type.starts_with("audio/") {
-        return Err(ConvertError::unsupported(path, "OpenAI takes no sound by its address; send the sound itself"));
+        return Err(ConvertError::unsupported(path, "OpenAI takes no sound in Responses"));
     }
     Ok(if media_type.starts_with("image/") {
         image(uri.by_ref(), detail)

@@ -13,3 +13,5 @@ mod calls;
 mod ending;
 mod grounding;
 mod hosted;
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,6 @@
 //! What a request says beside its conversation and its tools.
 
+use crate::protocol::convert::effort::Effort;
 use crate::protocol::convert::{ConvertError, Losses};
 use crate::protocol::gemini::json_schema::standard;
 use crate::protocol::gemini::wire::proto::{Count, Members, Number};
@@ -90,9 +91,12 @@ pub(super) fn sampling(
         Some(tokens) => Some(limit(tokens, losses)?),
         None => None,
     };
+    let effort = target.reasoning.as_ref().and_then(|reasoning| reasoning.effort.as_ref());
+    let effort = effort.and_then(|effort| Effort::from_word(effort.as_str()));
+    let takes_sampling = capabilities.takes_sampling(effort);
     let temperature = within("temperature", config.temperature, 2.0, losses)?;
     let top_p = within("topP", config.top_p, 1.0, losses)?;
-    if capabilities.reasoning {
+    if !takes_sampling {
         for (name, value) in [("temperature", temperature), ("topP", top_p)] {
             if value.is_some_and(|value| value != 1.0) {
                 losses.add(format!("generationConfig.{name}"), "models of OpenAI that reason do not take it");
@@ -102,7 +106,7 @@ pub(super) fn sampling(
         (target.temperature, target.top_p) = (temperature, top_p);
     }
     if config.response_logprobs == Some(true) {
-        if capabilities.reasoning {
+        if !takes_sampling {
             losses.add("generationConfig.responseLogprobs", "models of OpenAI that reason do not tell them");
         } else {
             target.include.get_or_insert_default().push("message.output_text.logprobs".into());

@@ -5,7 +5,7 @@ use super::{options, thinking, tools};
 use crate::protocol::convert::{Context, ConvertError, Losses, Notes};
 use crate::protocol::gemini::wire::content::Content;
 use crate::protocol::gemini::wire::request::{GenerateContentRequest, GenerationConfig, Modality};
-use crate::protocol::openai_chat::capabilities;
+use crate::protocol::openai_chat::capabilities::{self, Capabilities};
 use crate::protocol::openai_responses::wire::request::Request as Target;
 use crate::protocol::openai_responses::wire::tools::Tool;
 use crate::protocol::wire::TextOr;
@@ -50,7 +50,7 @@ pub fn convert<'a>(
     let losses = &mut notes.losses;
     let mut instructions = instructions(request.system_instruction.as_ref())?;
     if let Some(config) = config {
-        generation(config, context.model, &mut target, losses)?;
+        generation(config, capabilities, &mut target, losses)?;
         let (format, further) = options::format(config, losses)?;
         target.text = format;
         instructions.extend(further);
@@ -62,15 +62,14 @@ pub fn convert<'a>(
 
 fn generation<'a>(
     config: &'a GenerationConfig<'a>,
-    model: &str,
+    capabilities: Capabilities,
     target: &mut Target<'a>,
     losses: &mut Losses,
 ) -> Result<(), ConvertError> {
-    options::sampling(config, capabilities::of(model), target, losses)?;
     if let Some(thinking) = &config.thinking_config {
-        target.reasoning = thinking::reasoning(thinking, model, losses);
+        target.reasoning = thinking::reasoning(thinking, capabilities, losses);
     }
-    Ok(())
+    options::sampling(config, capabilities, target, losses)
 }
 
 /// The texts that are always said first.

@@ -1,10 +1,10 @@
 //! A Gemini upstream's answer for a Responses client.
 
 use super::ending::{self, Ending};
-use super::{calls, grounding, hosted};
+use super::{calls, grounding, hosted, thinking};
 use crate::protocol::convert::seal::{Family, seal};
 use crate::protocol::convert::{ConvertError, Losses, Reply};
-use crate::protocol::gemini::wire::content::{Part, ToolCall};
+use crate::protocol::gemini::wire::content::Part;
 use crate::protocol::gemini::wire::grounding::{LogprobsResult, TokenCandidate};
 use crate::protocol::gemini::wire::response::{Candidate, GenerateContentResponse};
 use crate::protocol::openai_responses::wire::content::{LogProb, OutputText, Part as ItemPart, PlainText, TopLogProb};
@@ -21,7 +21,7 @@ pub fn convert<'a>(
     losses: &mut Losses,
 ) -> Result<Target<'a>, ConvertError> {
     if let Some(error) = &response.error {
-        return Err(ConvertError::Unreadable(ending::fault(error).message.into_owned()));
+        return Err(ConvertError::Failed(ending::fault(error)));
     }
     let mut output = Output::new(reply);
     let ending = match response.candidates.first() {
@@ -83,6 +83,10 @@ impl<'a> Output<'a> {
     }
 
     fn part(&mut self, part: &'a Part<'a>, next: Option<&'a Part<'a>>, path: &str, losses: &mut Losses) {
+        if part.tool_call.is_some() || part.tool_response.is_some() {
+            self.vendors_tool(part, path, losses);
+            return;
+        }
         let signature = part.thought_signature.as_deref().filter(|signature| !signature.is_empty());
         let text = part.text.as_deref().filter(|text| !text.is_empty());
         if part.thought == Some(true) {
@@ -111,9 +115,7 @@ impl<'a> Output<'a> {
                 Some(image) => self.items.push(image),
                 None => losses.add(path, "Responses has no such item"),
             }
-        } else if let Some(call) = &part.tool_call {
-            self.tool_call(call, path, losses);
-        } else if part.text.is_none() && part.code_execution_result.is_none() && part.tool_response.is_none() {
+        } else if part.text.is_none() && part.code_execution_result.is_none() {
             losses.add(path, "Responses has no such item");
         }
         if is_in_message {
@@ -121,10 +123,17 @@ impl<'a> Output<'a> {
         }
     }
 
-    fn tool_call(&mut self, call: &'a ToolCall<'a>, path: &str, losses: &mut Losses) {
+    /// What a tool of the vendor did: kept as it is for the vendor, and shown where there is an item for it.
+    fn vendors_tool(&mut self, part: &'a Part<'a>, path: &str, losses: &mut Losses) {
+        self.items.push(Item::Reasoning(ReasoningItem {
+            id: Some(ids::reasoning(self.reply, self.items.len()).into()),
+            encrypted_content: Some(thinking::kept_part(part).into()),
+            ..ReasoningItem::default()
+        }));
+        let Some(call) = &part.tool_call else { return };
         let calls = hosted::web_calls(call);
         if calls.is_empty() {
-            losses.add(path, "Responses has no such item");
+            losses.hint(path, "Responses has no item that shows it");
         }
         calls.into_iter().for_each(|call| self.web_call(call));
     }

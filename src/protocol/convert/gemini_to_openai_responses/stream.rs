@@ -3,8 +3,7 @@
 use std::rc::Rc;
 
 use super::ending::{self, Ending};
-use super::{calls, grounding, hosted};
-use crate::protocol::convert::names::ToolKind;
+use super::{calls, grounding, hosted, thinking};
 use crate::protocol::convert::seal::{Family, seal};
 use crate::protocol::convert::{Reply, StreamConverter, StreamFault, read};
 use crate::protocol::gemini::wire::content::{CodeExecutionResult, ExecutableCode, FunctionCall, Part};
@@ -84,6 +83,10 @@ impl Stream {
     }
 
     fn part(&mut self, part: &Part<'_>, out: &mut Vec<u8>) {
+        if part.tool_call.is_some() || part.tool_response.is_some() {
+            self.vendors_tool(part, out);
+            return;
+        }
         let signature = part.thought_signature.as_deref().filter(|signature| !signature.is_empty());
         let text = part.text.as_deref().filter(|text| !text.is_empty());
         if part.thought == Some(true) {
@@ -110,12 +113,10 @@ impl Stream {
             self.code = Some(code.code.as_deref().unwrap_or_default().to_owned());
         } else if let Some(result) = &part.code_execution_result {
             self.end_code(Some(result), out);
-        } else if let Some(blob) = &part.inline_data {
-            if let Some(image) = hosted::image(blob, &self.reply, self.writer.item_count()) {
-                self.writer.whole_item(&image, out);
-            }
-        } else if let Some(call) = &part.tool_call {
-            hosted::web_calls(call).into_iter().for_each(|call| self.web_call(call, out));
+        } else if let Some(blob) = &part.inline_data
+            && let Some(image) = hosted::image(blob, &self.reply, self.writer.item_count())
+        {
+            self.writer.whole_item(&image, out);
         }
         if is_in_message {
             self.sign(signature, out);
@@ -129,21 +130,22 @@ impl Stream {
         }
     }
 
+    /// What a tool of the vendor did: kept as it is for the vendor, and shown where there is an item for it.
+    fn vendors_tool(&mut self, part: &Part<'_>, out: &mut Vec<u8>) {
+        self.writer.end_reasoning(out);
+        self.writer.seal_reasoning(thinking::kept_part(part), out);
+        if let Some(call) = &part.tool_call {
+            hosted::web_calls(call).into_iter().for_each(|call| self.web_call(call, out));
+        }
+    }
+
     fn call(&mut self, call: &FunctionCall<'_>, out: &mut Vec<u8>) {
         let id = calls::call_id(call, &self.reply, self.call_count);
         self.call_count += 1;
         let name = call.name.as_deref().unwrap_or_default();
-        match calls::kind(name, &self.reply) {
-            ToolKind::Function | ToolKind::Custom => {
-                let place = self.writer.tool_call(&id, name, out);
-                self.writer.arguments(place, calls::arguments(call), out);
-                self.writer.close_call(place);
-            }
-            _ => {
-                let reply = self.reply.clone();
-                self.writer.whole_item(&calls::item(call, id, &reply, self.writer.item_count()), out);
-            }
-        }
+        let place = self.writer.tool_call(&id, name, out);
+        self.writer.arguments(place, calls::arguments(call), out);
+        self.writer.close_call(place);
     }
 
     /// Writes the code that waits, with its result.

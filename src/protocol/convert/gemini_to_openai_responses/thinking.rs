@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::protocol::convert::Losses;
 use crate::protocol::convert::effort::Effort;
-use crate::protocol::convert::seal::{Family, seal_base64, unseal};
+use crate::protocol::convert::seal::{Family, seal, seal_base64, unseal};
+use crate::protocol::gemini::wire::content::Part as GeminiPart;
 use crate::protocol::gemini::wire::request::{ThinkingConfig, ThinkingLevel};
-use crate::protocol::openai_chat::capabilities;
+use crate::protocol::openai_chat::capabilities::Capabilities;
 use crate::protocol::openai_responses::wire::content::{Part, PlainText};
 use crate::protocol::openai_responses::wire::item::ReasoningItem;
 use crate::protocol::openai_responses::wire::request::{Effort as Word, Reasoning};
@@ -29,6 +30,12 @@ pub(in crate::protocol::convert) fn signature(id: Option<&str>, encrypted_conten
     seal_base64(Family::OpenAi, &serde_json::to_string(&kept).unwrap_or_default())
 }
 
+/// The encrypted content of a reasoning item that keeps a whole part, which Gemini wants back and Responses has no item for.
+pub(super) fn kept_part(part: &GeminiPart<'_>) -> String {
+    // What was read as JSON can be written as JSON.
+    seal(Family::Gemini, &serde_json::to_string(&[part]).unwrap_or_default())
+}
+
 /// The reasoning item that `signature` keeps, if it is OpenAI's, with the thoughts that stood before it.
 pub(super) fn replayed<'a>(signature: &str, thoughts: &[&'a str]) -> Option<ReasoningItem<'a>> {
     let (Family::OpenAi, payload) = unseal(signature)? else { return None };
@@ -46,9 +53,13 @@ pub(super) fn replayed<'a>(signature: &str, thoughts: &[&'a str]) -> Option<Reas
 }
 
 /// The member `reasoning`.
-pub(super) fn reasoning<'a>(config: &ThinkingConfig<'_>, model: &str, losses: &mut Losses) -> Option<Reasoning<'a>> {
+pub(super) fn reasoning<'a>(
+    config: &ThinkingConfig<'_>,
+    capabilities: Capabilities,
+    losses: &mut Losses,
+) -> Option<Reasoning<'a>> {
     const PATH: &str = "generationConfig.thinkingConfig";
-    if !capabilities::of(model).reasoning {
+    if !capabilities.reasoning {
         if config.thinking_budget.is_some_and(|budget| budget.0 != 0) || config.thinking_level.is_some() {
             losses.add(PATH, "this model does not think");
         }
@@ -60,7 +71,7 @@ pub(super) fn reasoning<'a>(config: &ThinkingConfig<'_>, model: &str, losses: &m
         (None, Some(effort)) => effort,
         (None, None) => None,
     };
-    let nearest = effort.map(|effort| effort.nearest(efforts(model)));
+    let nearest = effort.map(|effort| effort.nearest(capabilities.efforts));
     if nearest != effort {
         losses.add(PATH, "the model is asked for the nearest effort that it has");
     }
@@ -70,19 +81,6 @@ pub(super) fn reasoning<'a>(config: &ThinkingConfig<'_>, model: &str, losses: &m
         ..Reasoning::default()
     };
     (reasoning != Reasoning::default()).then_some(reasoning)
-}
-
-/// The efforts that a model has (<https://developers.openai.com/api/docs/guides/reasoning>).
-fn efforts(model: &str) -> &'static [Effort] {
-    let name = model.rsplit('/').next().unwrap_or(model);
-    let is_fifth = name == "gpt-5" || name.starts_with("gpt-5-");
-    if is_fifth {
-        return &[Effort::Minimal, Effort::Low, Effort::Medium, Effort::High];
-    }
-    if name.starts_with("gpt-") {
-        return &[Effort::None, Effort::Low, Effort::Medium, Effort::High, Effort::Xhigh];
-    }
-    &[Effort::Low, Effort::Medium, Effort::High]
 }
 
 fn effort_of(level: &ThinkingLevel<'_>, losses: &mut Losses) -> Option<Effort> {

@@ -1,7 +1,7 @@
 //! The conversation: roles, calls and their results.
 
 use super::content::{Parts, set_mark, text_block};
-use super::thinking;
+use super::{answer, thinking};
 use crate::protocol::claude::turns::Turns;
 use crate::protocol::claude::wire::content::{
     CacheControl, ContentBlock, ResultBlock, TextBlock, ToolResultBlock, ToolUseBlock,
@@ -232,6 +232,10 @@ impl<'a> Conversation<'a, '_> {
         for (index, part) in parts.iter().enumerate() {
             let path = format!("{path}.content[{index}]");
             if message.role == Role::Assistant && !matches!(part, Part::Text(_) | Part::Refusal(_)) {
+                if matches!(part, Part::Other(raw) if answer::thinking_part(raw).is_some()) {
+                    self.notes.losses.hint_once(path, "is thinking of another vendor");
+                    continue;
+                }
                 return Err(ConvertError::unsupported(path, "what the assistant said is text or a refusal"));
             }
             blocks.extend(self.parts.part(part, &path, &mut self.notes.losses)?);

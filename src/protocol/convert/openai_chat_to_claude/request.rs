@@ -41,7 +41,9 @@ pub fn convert<'a>(
     let parts = Parts::new(context.media, marks);
     let conversation = messages::convert(&request.messages, parts, notes)?;
     let (mut system, mut turns) = (conversation.system, conversation.turns);
-    end_with_the_user(&mut turns, model.can, &mut asked, &mut notes.losses);
+    // What Claude is held to, it has to begin itself.
+    let takes_prefill = model.can.prefill && !matches!(request.response_format, Some(ResponseFormat::JsonSchema(_)));
+    end_with_the_user(&mut turns, takes_prefill, &mut asked, &mut notes.losses);
     thinking_of_calls(&turns, model.can, &mut asked, &mut notes.losses);
     let format = response_format(request, model.can, &mut system, &mut notes.losses)?;
     let sampling = sampling(request, model.can, asked.is_thinking(), &mut notes.losses)?;
@@ -145,12 +147,12 @@ fn forced<'a>(
 }
 
 /// Older models go on with a last turn of their own, where OpenAI's begin a new one; newer ones refuse it.
-fn end_with_the_user<'a>(turns: &mut Turns<'a>, model: Capabilities, asked: &mut Asked<'a>, losses: &mut Losses) {
+fn end_with_the_user<'a>(turns: &mut Turns<'a>, takes_prefill: bool, asked: &mut Asked<'a>, losses: &mut Losses) {
     if !matches!(turns.last(), Some((Role::Assistant, _))) {
         return;
     }
-    if !model.prefill {
-        losses.add("messages", "end with the assistant, which this model does not take; a user turn is added");
+    if !takes_prefill {
+        losses.add("messages", "end with the assistant, which cannot be gone on with here; a user turn is added");
         turns.push(
             Role::User,
             ContentBlock::Text(TextBlock { text: "Continue.".into(), citations: None, cache_control: None }),

@@ -23,6 +23,8 @@ pub struct Stream {
     /// Why the answer ended, as soon as that is known. The end is written when the usage had its chance to come, which is after it.
     ending: Option<StopReason<'static>>,
     has_content: bool,
+    /// Whether the tier is told, which each chunk repeats.
+    has_tier: bool,
     refusal: String,
 }
 
@@ -30,7 +32,8 @@ impl Stream {
     /// A stream that answers what left `reply` behind.
     pub fn new(reply: Rc<Reply>) -> Self {
         let writer = StreamWriter::new(&reply);
-        Self { reply, writer, calls: Calls::default(), ending: None, has_content: false, refusal: String::new() }
+        let (calls, refusal) = (Calls::default(), String::new());
+        Self { reply, writer, calls, ending: None, has_content: false, has_tier: false, refusal }
     }
 
     fn chunk(&mut self, chunk: &Chunk<'_>, out: &mut Vec<u8>) {
@@ -40,7 +43,10 @@ impl Stream {
         if let Some(usage) = chunk.usage.as_ref().filter(|usage| answer::has_counts(usage)) {
             self.writer.usage(&answer::usage(usage));
         }
-        if let Some(service_tier) = answer::service_tier(chunk.service_tier.as_ref()) {
+        if !self.has_tier
+            && let Some(service_tier) = answer::service_tier(chunk.service_tier.as_ref())
+        {
+            self.has_tier = true;
             self.writer.usage(&Usage { service_tier: Some(service_tier), ..Usage::default() });
         }
         for choice in chunk.choices.iter().flatten().filter(|choice| choice.index == 0) {

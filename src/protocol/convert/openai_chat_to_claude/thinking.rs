@@ -9,7 +9,7 @@ use crate::protocol::convert::Losses;
 use crate::protocol::convert::effort::{Effort, claude_budget};
 use crate::protocol::convert::seal::{Family, unseal};
 use crate::protocol::openai_chat::wire::message::{Message, ReasoningDetail, ThinkingBlock as ChatThinkingBlock};
-use crate::protocol::openai_chat::wire::request::Request;
+use crate::protocol::openai_chat::wire::request::{ReasoningEffort, Request};
 use crate::protocol::wire::Text;
 
 /// What the client wants.
@@ -76,6 +76,9 @@ impl<'a> Model<'a> {
 
 /// How the model is asked to think, by what the client wants and the model can.
 pub fn asked<'a>(request: &Request<'_>, model: Model<'_>, max_tokens: u64, losses: &mut Losses) -> Asked<'a> {
+    if matches!(request.reasoning_effort, Some(ReasoningEffort::Other(_))) {
+        losses.add("reasoning_effort", "is not known");
+    }
     let Some(Wanted { path, measure }) = wanted(request) else { return Asked::default() };
     let effort = measure.effort();
     let is_hidden = request.reasoning.as_ref().and_then(|reasoning| reasoning.exclude) == Some(true);

@@ -4,6 +4,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::calls::arguments;
+use super::sources::inline;
+use crate::protocol::convert::media::data_url;
 use crate::protocol::convert::names::CUSTOM_INPUT;
 use crate::protocol::gemini::wire::content::{FunctionCall, Part};
 use crate::protocol::gemini::wire::grounding::{
@@ -13,6 +15,7 @@ use crate::protocol::gemini::wire::grounding::{
 use crate::protocol::gemini::wire::proto::{Count, Number};
 use crate::protocol::gemini::wire::request::{Modality, ServiceTier};
 use crate::protocol::gemini::wire::response::{FinishReason as TargetReason, ModalityTokenCount, UsageMetadata};
+use crate::protocol::openai_chat::wire::content::Part as SourcePart;
 use crate::protocol::openai_chat::wire::response::{
     Annotation, FinishReason, Logprobs, TokenLogprob, TopLogprob, UrlCitation,
 };
@@ -29,7 +32,7 @@ pub(super) fn usage(usage: &CompletionUsage, tier: Option<&str>) -> UsageMetadat
     let total = usage.prompt_tokens.saturating_add(candidates).saturating_add(thoughts);
     UsageMetadata {
         prompt_token_count: Some(Count(usage.prompt_tokens)),
-        cached_content_token_count: positive(Some(cached)),
+        cached_content_token_count: positive(Some(cached.min(usage.prompt_tokens))),
         candidates_token_count: Some(Count(candidates)),
         thoughts_token_count: positive(Some(thoughts)),
         total_token_count: Some(Count(total)),
@@ -90,6 +93,13 @@ pub(super) fn custom_call<'a>(id: &'a str, name: &'a str, input: &str) -> Part<'
     let id = (!id.is_empty()).then(|| id.into());
     let args = Raw::of(&json!({ CUSTOM_INPUT: input })).ok();
     Part { function_call: Some(FunctionCall { id, name: Some(name.into()), args }), ..Part::default() }
+}
+
+/// An image that the model has made, as compatible vendors show it.
+pub(super) fn image<'a>(part: &'a SourcePart<'a>) -> Option<Part<'a>> {
+    let SourcePart::ImageUrl(part) = part else { return None };
+    let image = data_url(&part.image_url.url)?;
+    Some(inline(image.media_type, image.data, None))
 }
 
 /// What is said of a call whose arguments cannot be read.

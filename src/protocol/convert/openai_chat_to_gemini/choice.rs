@@ -62,6 +62,9 @@ impl Choice {
             writer.signature(&signature, out);
         }
         self.content(delta, writer, out);
+        for image in delta.images.iter().flatten().filter_map(answer::image) {
+            writer.part(&image, out);
+        }
         for call in delta.tool_calls.iter().flatten() {
             self.call(call, reply, writer, out);
         }

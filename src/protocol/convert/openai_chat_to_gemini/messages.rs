@@ -13,6 +13,9 @@ use crate::protocol::openai_chat::wire::message::{Message, Role};
 use crate::protocol::openai_chat::wire::request::Request;
 use crate::protocol::wire::Text;
 
+/// What is told of marks for the prompt cache, wherever they stand.
+pub(super) const CACHE_MARKS: &str = "marks for the prompt cache have no counterpart at Gemini";
+
 /// What a conversation becomes.
 pub(super) struct Conversation<'a> {
     /// What the conversation begins with by the application.
@@ -36,7 +39,6 @@ impl<'a> Conversation<'a> {
             system: vec![],
             calls: Calls::default(),
             has_begun: false,
-            told: Told::default(),
         };
         for (index, message) in request.messages.iter().enumerate() {
             builder.message(message, &format!("messages[{index}]"))?;
@@ -54,14 +56,6 @@ struct Builder<'a, 'n> {
     calls: Calls<'a>,
     /// Whether a message came that is not the application's.
     has_begun: bool,
-    told: Told,
-}
-
-/// Which losses were told, since one entry for each is enough.
-#[derive(Default)]
-struct Told {
-    cache: bool,
-    name: bool,
 }
 
 impl<'a> Builder<'a, '_> {
@@ -177,14 +171,12 @@ impl<'a> Builder<'a, '_> {
 
     /// What is said about a message and not in it.
     fn marks(&mut self, message: &Message<'_>, path: &str) {
-        if !self.told.cache && has_cache_mark(message) {
-            self.told.cache = true;
-            self.notes.losses.hint(path, "marks for the prompt cache have no counterpart at Gemini");
+        if has_cache_mark(message) {
+            self.notes.losses.hint_once(path, CACHE_MARKS);
         }
         let names_speaker = message.name.is_some() && !matches!(message.role, Role::Tool | Role::Function);
-        if !self.told.name && names_speaker {
-            self.told.name = true;
-            self.notes.losses.add(format!("{path}.name"), "Gemini does not tell speakers of a role apart");
+        if names_speaker {
+            self.notes.losses.add_once(format!("{path}.name"), "Gemini does not tell speakers of a role apart");
         }
     }
 }

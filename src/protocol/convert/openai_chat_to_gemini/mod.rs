@@ -7,7 +7,6 @@ pub mod stream;
 mod answer;
 mod calls;
 mod choice;
-mod fault;
 mod format;
 mod generation;
 mod media;
@@ -15,3 +14,6 @@ mod messages;
 mod sources;
 mod thinking;
 mod tools;
+
+#[cfg(test)]
+mod tests;

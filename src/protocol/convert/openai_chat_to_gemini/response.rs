@@ -50,6 +50,7 @@ fn candidate<'a>(choice: &'a Choice<'a>, index: usize, reply: &'a Reply, losses:
     let path = format!("choices[{index}].message");
     let mut parts = thoughts(message, &path, losses);
     let text = text(message, &mut parts, &path, losses);
+    parts.extend(message.images.iter().flatten().filter_map(answer::image));
     let is_refused = message.refusal.as_ref().is_some_and(|refusal| !refusal.is_empty());
     if let Some(signature) = message.extra_content.as_ref().and_then(signature) {
         match parts.last_mut() {
@@ -67,6 +68,10 @@ fn candidate<'a>(choice: &'a Choice<'a>, index: usize, reply: &'a Reply, losses:
     };
     if let Some(FinishReason::Other(_)) = &choice.finish_reason {
         losses.add(format!("choices[{index}].finish_reason"), "is not known to Gemini");
+    }
+    if parts.is_empty() && reason == TargetReason::Stop {
+        // What has ended well has content, as Gemini's SDKs want it.
+        parts.push(text_part(Text::default()));
     }
     let annotations = message.annotations.as_deref().unwrap_or_default();
     let grounding = answer::grounding(annotations, &text);

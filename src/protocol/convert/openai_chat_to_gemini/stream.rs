@@ -4,9 +4,9 @@ use std::rc::Rc;
 
 use super::answer;
 use super::choice::Choice;
-use super::fault;
 use crate::protocol::convert::{Reply, StreamConverter, StreamFault, read};
 use crate::protocol::gemini::stream_writer::StreamWriter;
+use crate::protocol::openai_chat::fault;
 use crate::protocol::openai_chat::wire::stream::{Chunk, DONE};
 use crate::protocol::openai_chat::wire::usage::CompletionUsage;
 
@@ -27,7 +27,7 @@ impl Stream {
 
     fn chunk(&mut self, chunk: &Chunk<'_>, out: &mut Vec<u8>) {
         if let Some(error) = &chunk.error {
-            self.writer.fault(&fault::read(error), out);
+            self.writer.fault(&fault::of_member(error), out);
             return;
         }
         self.writer.start(chunk.id.as_deref().unwrap_or_default(), chunk.model.as_deref().unwrap_or_default());

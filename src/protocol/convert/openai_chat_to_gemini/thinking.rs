@@ -75,15 +75,15 @@ pub(super) fn left_out(message: &Message<'_>, path: &str, notes: &mut Notes) {
         ("thinking_blocks", message.thinking_blocks.is_some()),
     ];
     if let Some((member, _)) = members.into_iter().find(|(_, is_there)| *is_there) {
-        notes.losses.hint(format!("{path}.{member}"), "earlier thoughts are not told again to Gemini");
+        notes.losses.hint_once(format!("{path}.{member}"), "earlier thoughts are not told again to Gemini");
     }
 }
 
 /// Gives the first call of each step of the current turn a signature, where it has none: Gemini 3 refuses calls without one
-/// after the user's last words.
+/// after the user's last words. What stands beside results may count as such or not, so that the calls before it get one too.
 pub(super) fn skip_missing_signatures(turns: &mut Turns<'_>) {
     for (role, parts) in turns.iter_mut().rev() {
-        if *role == Role::User && parts.iter().any(|part| part.function_response.is_none()) {
+        if *role == Role::User && parts.iter().all(|part| part.function_response.is_none()) {
             return;
         }
         if let Some(call) = parts.iter_mut().find(|part| part.function_call.is_some()) {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::messages::CACHE_MARKS;
 use crate::protocol::convert::names::{CUSTOM_INPUT, Charset, ToolKind};
 use crate::protocol::convert::{Context, ConvertError, Notes, ServerTools};
 use crate::protocol::gemini::capabilities::{self, Thinking};
@@ -32,10 +33,7 @@ pub(super) fn tools<'a>(
         match tool {
             Tool::Function(tool) => {
                 if tool.cache_control.is_some() {
-                    notes.losses.hint(
-                        format!("{path}.cache_control"),
-                        "marks for the prompt cache have no counterpart at Gemini",
-                    );
+                    notes.losses.hint_once(format!("{path}.cache_control"), CACHE_MARKS);
                 }
                 functions.push(function(&tool.function, &format!("{path}.function"), context, notes)?);
             }
@@ -174,6 +172,13 @@ pub(super) fn tool_config<'a>(
     notes: &mut Notes,
 ) -> Result<Option<ToolConfig<'a>>, ConvertError> {
     if tools.iter().all(|tool| tool.function_declarations.is_empty()) {
+        let demands = |choice| !matches!(choice, &ToolChoice::Mode(ToolChoiceMode::None | ToolChoiceMode::Auto));
+        if request.tools.iter().flatten().next().is_some() && request.tool_choice.as_ref().is_some_and(demands) {
+            return Err(ConvertError::unsupported(
+                "tool_choice",
+                "demands a tool that Gemini does not have, or that it runs as it likes; leave the choice to the model",
+            ));
+        }
         return Ok(None);
     }
     let config = match (&request.tool_choice, &request.function_call) {

@@ -55,7 +55,7 @@ impl<'a> Blocks<'a> {
                     self.call(call.call_id, call.tool.name(), input);
                 }
                 (None, Some(blocks)) => self.blocks.extend(blocks),
-                (None, None) => losses.add(path, "an item of this type is not known to the client"),
+                (None, None) => losses.add_once(path, "an item of this type is not known to the client"),
             },
         }
     }
@@ -103,11 +103,11 @@ impl<'a> Blocks<'a> {
 
 fn note_text(part: &OutputText<'_>, path: &str, losses: &mut Losses) {
     if part.logprobs.as_ref().is_some_and(|logprobs| !logprobs.is_empty()) {
-        losses.hint(format!("{path}.logprobs"), "the client knows no probabilities");
+        losses.hint_once(format!("{path}.logprobs"), "the client knows no probabilities");
     }
     let is_foreign = |annotation: &Annotation<'_>| !matches!(annotation, Annotation::UrlCitation(_));
     if part.annotations.iter().flatten().any(is_foreign) {
-        losses.hint(format!("{path}.annotations"), "files are cited in no way that the client knows");
+        losses.hint_once(format!("{path}.annotations"), "files are cited in no way that the client knows");
     }
 }
 

@@ -63,7 +63,7 @@ pub(super) fn part<'a>(
         Part::InputText(part) => (&part.text, part.prompt_cache_breakpoint.as_ref()),
         Part::OutputText(part) => {
             if part.annotations.as_ref().is_some_and(|annotations| !annotations.is_empty()) {
-                losses.hint(path, "annotations of earlier answers are left out");
+                losses.hint_once(path, "annotations of earlier answers are left out");
             }
             (&part.text, None)
         }
@@ -93,7 +93,7 @@ pub(super) fn cache_control<'a>(mark: &PromptCacheBreakpoint<'_>) -> CacheContro
 
 fn image<'a>(part: &'a InputImage<'a>, path: &str, losses: &mut Losses) -> Result<ImageBlock<'a>, ConvertError> {
     if part.detail.as_ref().is_some_and(|detail| *detail != "auto") {
-        losses.hint(format!("{path}.detail"), "Claude sees all images in the same detail");
+        losses.hint_once(format!("{path}.detail"), "Claude sees all images in the same detail");
     }
     let Some(url) = &part.image_url else {
         return Err(foreign_file(&format!("{path}.file_id")));
@@ -121,7 +121,7 @@ pub(super) fn image_source<'a>(url: &'a str, path: &str) -> Result<Source<'a>, C
 
 fn file<'a>(part: &'a InputFile<'a>, path: &str, losses: &mut Losses) -> Result<Material<'a>, ConvertError> {
     if part.detail.is_some() {
-        losses.hint(format!("{path}.detail"), "Claude sees all documents in the same detail");
+        losses.hint_once(format!("{path}.detail"), "Claude sees all documents in the same detail");
     }
     let source = match (&part.file_data, &part.file_url) {
         (Some(data), _) => file_source(data, part.filename.as_deref(), &format!("{path}.file_data"))?,

@@ -86,8 +86,8 @@ impl<'a> Conversation<'a> {
             }
             // Read elsewhere.
             Item::AdditionalTools(_) | Item::ConfigurationUpdate(_) => {}
-            Item::McpListTools(_) => notes.losses.hint(path, "Claude lists the tools of MCP servers itself"),
-            Item::WebSearchCall(_) => notes.losses.hint(path, "earlier searches are left out, the answers stay"),
+            Item::McpListTools(_) => notes.losses.hint_once(path, "Claude lists the tools of MCP servers itself"),
+            Item::WebSearchCall(_) => notes.losses.hint_once(path, "earlier searches are left out, the answers stay"),
             Item::CodeInterpreterCall(_)
             | Item::FileSearchCall(_)
             | Item::ImageGenerationCall(_)
@@ -96,7 +96,7 @@ impl<'a> Conversation<'a> {
             | Item::McpApprovalResponse(_)
             | Item::Program(_)
             | Item::ProgramOutput(_) => {
-                notes.losses.add(path, "what the other vendor's own tools did is left out");
+                notes.losses.add_once(path, "what the other vendor's own tools did is left out");
             }
             Item::Other(_) => notes.losses.add(path, "items of this type are not known"),
         }
@@ -171,7 +171,7 @@ impl<'a> Conversation<'a> {
                 content::Material::Text(text) if content::is_blank(&text.text) => {}
                 content::Material::Text(text) if is_first => self.system.push(BasicBlock::Text(text)),
                 content::Material::Text(text) => {
-                    notes.losses.add(path, "told at its place as a notice in a user turn");
+                    notes.losses.add_once(path, "told at its place as a notice in a user turn");
                     let notice = format!("<system>\n{}\n</system>", &*text.text);
                     self.turns.push(Role::User, ContentBlock::Text(TextBlock { text: notice.into(), ..text }));
                 }
@@ -193,7 +193,7 @@ impl<'a> Conversation<'a> {
                 self.model(ContentBlock::RedactedThinking(RedactedThinkingBlock { data: Text(data) }))
             }
             _ => {
-                notes.losses.hint(path, "thinking of another model is left out");
+                notes.losses.hint_once(path, "thinking of another model is left out");
                 Ok(())
             }
         }
@@ -228,7 +228,7 @@ impl<'a> Conversation<'a> {
         notes: &mut Notes,
     ) -> Result<(), ConvertError> {
         let Some(id) = &call.call_id else {
-            notes.losses.hint(path, "all tools are loaded from the start");
+            notes.losses.hint_once(path, "all tools are loaded from the start");
             return Ok(());
         };
         let input = match call.arguments.get().starts_with('{') {

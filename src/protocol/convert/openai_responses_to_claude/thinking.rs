@@ -94,7 +94,8 @@ fn with_budget<'a>(wanted: &Wanted, max_tokens: u64, forced: bool, losses: &mut 
         losses.add("reasoning", "Claude does not think when it has to call a tool");
         return Thought::default();
     }
-    let Some(budget_tokens) = claude_budget(effort.budget(), max_tokens) else {
+    // A quarter of the bound at least is left for the answer itself.
+    let Some(budget_tokens) = claude_budget(effort.budget().min(max_tokens / 4 * 3), max_tokens) else {
         losses.add("reasoning", "max_output_tokens leaves no room for thinking");
         return Thought::default();
     };
@@ -170,9 +171,9 @@ mod tests {
             Some(Thinking::Enabled(enabled)) => Some(enabled.budget_tokens),
             _ => None,
         };
-        assert_eq!(budget("high", 1500), Some(1499));
+        assert_eq!(budget("high", 1500), Some(1125));
         assert_eq!(budget("medium", 900), None);
-        assert_eq!(budget("high", 16_384), Some(16_383));
+        assert_eq!(budget("high", 16_384), Some(12_288));
         assert_eq!(budget("none", 16_384), None);
     }
 

@@ -160,7 +160,7 @@ impl<'a> Toolbox<'a> {
             losses.add(format!("{path}.async"), "Claude waits for the results of its calls");
         }
         if tool.defer_loading == Some(true) {
-            losses.hint(format!("{path}.defer_loading"), "the tool is loaded from the start");
+            losses.hint_once(format!("{path}.defer_loading"), "the tool is loaded from the start");
         }
         let name = Text(notes.tools.upstream(Charset::CLAUDE, group, &tool.name, ToolKind::Function));
         let schema = schema::of_arguments(tool.parameters.as_ref(), &format!("{path}.parameters"), losses)?;
@@ -221,7 +221,7 @@ impl<'a> Toolbox<'a> {
         notes: &mut Notes,
     ) -> Result<(), ConvertError> {
         if tool.execution.as_ref().is_none_or(|execution| *execution != "client") {
-            notes.losses.hint(path, "all tools are loaded from the start");
+            notes.losses.hint_once(path, "all tools are loaded from the start");
             return Ok(());
         }
         let path = format!("{path}.parameters");
@@ -286,7 +286,7 @@ impl<'a> Toolbox<'a> {
             losses.add(format!("{path}.headers"), "Claude sends no headers to MCP servers");
         }
         if tool.defer_loading == Some(true) {
-            losses.hint(format!("{path}.defer_loading"), "the tools are loaded from the start");
+            losses.hint_once(format!("{path}.defer_loading"), "the tools are loaded from the start");
         }
         let label = &tool.server_label;
         let (default_config, configs) = allowed_mcp_tools(tool.allowed_tools.as_ref(), path, losses);
@@ -349,7 +349,7 @@ fn web_search<'a>(
     losses: &mut Losses,
 ) -> WebSearchTool<'a> {
     if tool.search_context_size.is_some() || tool.search_content_types.is_some() {
-        losses.hint(path, "how much a search brings is Claude's own choice");
+        losses.hint_once(path, "how much a search brings is Claude's own choice");
     }
     if tool.external_web_access == Some(false) {
         losses.add(format!("{path}.external_web_access"), "Claude searches the web as it is now");

@@ -56,6 +56,14 @@ pub(super) fn call<'a>(
             let name = named(None, "shell", ToolKind::Shell);
             (&*call.call_id, name, json(&call.action)?)
         }
+        Item::ComputerCall(call) => {
+            let name = named(None, "computer", ToolKind::Computer);
+            let args = match (&call.action, call.actions.as_deref()) {
+                (None | Some(_), Some([action])) | (Some(action), _) => action.by_ref(),
+                (None, actions) => json(&Actions { actions: actions.unwrap_or_default() })?,
+            };
+            (&*call.call_id, name, args)
+        }
         Item::ApplyPatchCall(call) => {
             let name = named(None, "apply_patch", ToolKind::ApplyPatch);
             (&*call.call_id, name, json(&call.operation)?)
@@ -63,6 +71,12 @@ pub(super) fn call<'a>(
         _ => return Ok(None),
     };
     Ok(Some(Call { id, name, args }))
+}
+
+/// Several things done at a computer at once.
+#[derive(Serialize)]
+struct Actions<'b, 'a> {
+    actions: &'b [Raw<'a>],
 }
 
 type Members<'a> = std::collections::BTreeMap<&'a str, &'a str>;

@@ -28,14 +28,6 @@ pub(super) struct Conversation<'a, 'n> {
     call_ids: Vec<(&'a str, Text<'a>)>,
     signature: Option<Text<'a>>,
     found: Found<'a>,
-    told: Told,
-}
-
-/// Subjects that stand in many places and are told once.
-#[derive(Default)]
-struct Told {
-    reasoning: bool,
-    tools: bool,
 }
 
 /// What stands in the input and is no part of the conversation.
@@ -67,7 +59,6 @@ impl<'a, 'n> Conversation<'a, 'n> {
             call_ids: Vec::new(),
             signature: None,
             found: Found::default(),
-            told: Told::default(),
         }
     }
 
@@ -102,6 +93,7 @@ impl<'a, 'n> Conversation<'a, 'n> {
     /// All that was read.
     pub(super) fn finish(mut self) -> Result<Input<'a>, ConvertError> {
         self.end_model_turn();
+        self.begin_with_the_user();
         self.media.finish()?;
         thinking::fill_in_signatures(&mut self.turns, self.capabilities);
         let mut contents = self.turns.finish();
@@ -115,6 +107,24 @@ impl<'a, 'n> Conversation<'a, 'n> {
             self.notes.losses.add("input", "the instructions are told as a user turn, since there is no other");
         }
         Ok(Input { system: self.system, contents, found: self.found })
+    }
+
+    /// A call has to follow a turn of the user, which a shortened history may lack.
+    fn begin_with_the_user(&mut self) {
+        let begins_with_call =
+            self.turns.iter_mut().next().is_some_and(|(role, parts)| {
+                *role == Role::Model && parts.iter().any(|part| part.function_call.is_some())
+            });
+        if begins_with_call {
+            let mut turns = Turns::default();
+            turns.push(Role::User, text_part("(The assistant begins the conversation.)"));
+            for content in std::mem::take(&mut self.turns).finish() {
+                let role = content.role.unwrap_or(Role::User);
+                content.parts.into_iter().for_each(|part| turns.push(role.clone(), part));
+            }
+            self.turns = turns;
+            self.notes.losses.add("input", "begins with a call; a user turn is put before it, as Gemini wants");
+        }
     }
 
     fn item(
@@ -138,12 +148,12 @@ impl<'a, 'n> Conversation<'a, 'n> {
         match item {
             Item::Message(message) => self.message(message, path, outputs),
             Item::Reasoning(reasoning) => {
-                let (thoughts, signature) = thinking::replayed(reasoning, path, &mut self.told.reasoning, self.notes);
+                let (parts, signature) = thinking::replayed(reasoning, path, self.capabilities, self.notes);
                 if signature.is_some() {
                     self.place_signature();
                     self.signature = signature;
                 }
-                thoughts.into_iter().for_each(|thought| self.push(Role::Model, thought));
+                parts.into_iter().for_each(|part| self.push(Role::Model, part));
                 Ok(())
             }
             Item::CodeInterpreterCall(call) => {
@@ -175,10 +185,6 @@ impl<'a, 'n> Conversation<'a, 'n> {
                     "only OpenAI can compact a conversation and read what it compacted; send the items themselves";
                 return Err(ConvertError::unsupported(path, message));
             }
-            Item::ComputerCall(_) | Item::ComputerCallOutput(_) => {
-                let message = "the actions at a computer are others at Gemini; send the request to an OpenAI model";
-                return Err(ConvertError::unsupported(path, message));
-            }
             Item::ImageGenerationCall(call) => match call.result.as_deref().filter(|image| !image.is_empty()) {
                 Some(image) => {
                     let format = call.output_format.as_deref().unwrap_or("png");
@@ -193,9 +199,7 @@ impl<'a, 'n> Conversation<'a, 'n> {
                 None => self.notes.losses.hint(path, "an image that was not made is left out"),
             },
             Item::WebSearchCall(_) | Item::FileSearchCall(_) | Item::ToolSearchCall(_) | Item::McpListTools(_) => {
-                if !std::mem::replace(&mut self.told.tools, true) {
-                    self.notes.losses.hint(path, "what the other vendor's tools did is left out; the texts stay");
-                }
+                self.notes.losses.hint_once(path, "what the other vendor's tools did is left out; the texts stay");
             }
             Item::McpCall(_)
             | Item::McpApprovalRequest(_)
@@ -242,7 +246,7 @@ impl<'a, 'n> Conversation<'a, 'n> {
             let part = match part {
                 ContentPart::InputText(text) => {
                     if text.prompt_cache_breakpoint.is_some() {
-                        losses.hint(format!("{path}.prompt_cache_breakpoint"), "Gemini caches by itself");
+                        losses.hint_once(format_args!("{path}.prompt_cache_breakpoint"), "Gemini caches by itself");
                     }
                     self.say(role.clone(), &text.text);
                     continue;
@@ -289,9 +293,9 @@ impl<'a, 'n> Conversation<'a, 'n> {
                 ConvertError::unsupported(format!("{path}[{index}]"), "Gemini takes nothing but text as instructions")
             })?;
             if !text.is_empty() {
-                let part = Part { text: Some(format!("System notice: {text}").into()), ..Part::default() };
+                let part = Part { text: Some(format!("[system notice] {text}").into()), ..Part::default() };
                 self.push(Role::User, part);
-                self.notes.losses.add(path, "told as a user turn, since Gemini has no others");
+                self.notes.losses.add(path, "is told as a notice in a user turn");
             }
         }
         Ok(())
@@ -358,7 +362,7 @@ impl<'a, 'n> Conversation<'a, 'n> {
 
     fn push(&mut self, role: Role<'a>, mut part: Part<'a>) {
         if role == Role::Model {
-            if part.thought != Some(true) {
+            if part.thought != Some(true) && part.thought_signature.is_none() {
                 part.thought_signature = self.signature.take();
             }
         } else {

@@ -2,11 +2,12 @@
 
 use crate::protocol::convert::media::data_url;
 use crate::protocol::convert::{Context, ConvertError, Losses};
-use crate::protocol::gemini::capabilities::{Capabilities, Thinking};
+use crate::protocol::gemini::capabilities::Capabilities;
 use crate::protocol::gemini::wire::content::{
     Blob, FileData, FunctionResponsePart, MediaResolution, Part, PartMediaResolution,
 };
 use crate::protocol::openai_responses::wire::content::{InputAudio, InputFile, InputImage};
+use crate::protocol::openai_responses::wire::local::Screenshot;
 
 /// The media of a request, and which of them have to be fetched first.
 pub(super) struct Media<'a> {
@@ -57,6 +58,14 @@ impl<'a> Media<'a> {
         Ok(part)
     }
 
+    /// What a computer shows. `path` is where it stands.
+    pub(super) fn screenshot(&mut self, screen: &'a Screenshot<'a>, path: &str) -> Result<Part<'a>, ConvertError> {
+        match &screen.image_url {
+            Some(url) => self.medium(url, Kind::Image, Place::FunctionResponse, path),
+            None => Err(no_file(path, screen.file_id.is_some())),
+        }
+    }
+
     /// A file. `path` is where it stands.
     pub(super) fn file(
         &mut self,
@@ -102,9 +111,8 @@ impl<'a> Media<'a> {
         }
     }
 
-    /// Since Gemini 2.5 the vendor fetches any public address (<https://ai.google.dev/gemini-api/docs/file-input-methods>).
     fn takes_addresses(&self, url: &str) -> bool {
-        self.capabilities.thinking != Thinking::None && url.starts_with("https://")
+        self.capabilities.remote_files && url.starts_with("https://")
     }
 
     /// Only since Gemini 3 a part has a resolution of its own (<https://ai.google.dev/gemini-api/docs/media-resolution>).
@@ -115,7 +123,7 @@ impl<'a> Media<'a> {
             "original" => MediaResolution::UltraHigh,
             _ => return None,
         };
-        if self.capabilities.thinking != Thinking::Level {
+        if !self.capabilities.third_generation {
             losses.add(format!("{path}.detail"), "this model has no resolution for single media");
             return None;
         }
@@ -133,17 +141,18 @@ pub(super) fn audio<'a>(audio: &'a InputAudio<'a>, path: &str) -> Result<Part<'a
     Ok(inline(media_type, &audio.input_audio.data))
 }
 
-/// The same medium in what a function gave, where the vendor takes it there
-/// (<https://ai.google.dev/gemini-api/docs/function-calling#multimodal>); else the medium again.
-pub(super) fn in_response(part: Part<'_>, capabilities: Capabilities) -> Result<FunctionResponsePart<'_>, Part<'_>> {
+/// Whether the vendor takes a medium in what a function gave
+/// (<https://ai.google.dev/gemini-api/docs/function-calling#multimodal>).
+pub(super) fn fits_response(part: &Part<'_>, capabilities: Capabilities) -> bool {
     const TAKEN: [&str; 5] = ["image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"];
     let media_type = part.inline_data.as_ref().and_then(|blob| blob.mime_type.as_deref());
-    let is_taken = media_type.is_none_or(|media_type| TAKEN.contains(&media_type));
-    if !is_taken || capabilities.thinking != Thinking::Level {
-        return Err(part);
-    }
+    capabilities.third_generation && media_type.is_none_or(|media_type| TAKEN.contains(&media_type))
+}
+
+/// The same medium in what a function gave.
+pub(super) fn in_response(part: Part<'_>) -> FunctionResponsePart<'_> {
     let Part { inline_data, media_resolution, .. } = part;
-    Ok(FunctionResponsePart { inline_data, media_resolution, ..FunctionResponsePart::default() })
+    FunctionResponsePart { inline_data, media_resolution, ..FunctionResponsePart::default() }
 }
 
 fn inline<'a>(media_type: &'a str, data: &'a str) -> Part<'a> {

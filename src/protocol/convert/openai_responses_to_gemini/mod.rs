@@ -13,3 +13,5 @@ pub mod response;
 pub mod stream;
 mod answer;
 mod grounding;
+#[cfg(test)]
+mod tests;

@@ -1,11 +1,12 @@
 //! What a request says beside its conversation and its tools.
 
-use crate::protocol::convert::names::{Charset, ToolKind};
+use super::tools::Tools;
 use crate::protocol::convert::{ConvertError, Losses, Notes};
 use crate::protocol::gemini::capabilities::Capabilities;
 use crate::protocol::gemini::wire::proto::{Count, Number};
 use crate::protocol::gemini::wire::request::{GenerationConfig, ServiceTier};
 use crate::protocol::gemini::wire::tools::{FunctionCallingConfig, FunctionCallingMode};
+use crate::protocol::openai_responses::local_tools::LocalTool;
 use crate::protocol::openai_responses::wire::choice::{AllowedTools, ToolChoice, ToolChoiceMode, ToolChoiceTool};
 use crate::protocol::openai_responses::wire::request::{Request, TextFormat};
 use crate::protocol::wire::{Text, TextOr, kind};
@@ -143,7 +144,7 @@ pub(super) fn format<'a>(
     if matches!(format, TextFormat::Text(_)) {
         return Ok(());
     }
-    if calls_functions && !capabilities.demands_signatures {
+    if calls_functions && !capabilities.third_generation {
         // https://ai.google.dev/gemini-api/docs/structured-output: together with functions only since Gemini 3.
         losses.add(path, "this model cannot have functions and a form of the answer at once");
         return Ok(());
@@ -162,12 +163,13 @@ pub(super) fn format<'a>(
 
 /// Whether and which functions are called.
 pub(super) fn tool_choice<'a>(
-    choice: &'a ToolChoice<'a>,
-    has_functions: bool,
+    choice: &ToolChoice<'_>,
+    tools: &Tools<'a>,
     notes: &mut Notes,
 ) -> Option<FunctionCallingConfig<'a>> {
     const PATH: &str = "tool_choice";
     let config = |mode, names| Some(FunctionCallingConfig { mode: Some(mode), allowed_function_names: names });
+    let has_functions = tools.has_functions();
     match choice {
         ToolChoice::Mode(ToolChoiceMode::None) if has_functions => config(FunctionCallingMode::None, Vec::new()),
         ToolChoice::Mode(ToolChoiceMode::Auto) if has_functions => config(FunctionCallingMode::Auto, Vec::new()),
@@ -177,8 +179,8 @@ pub(super) fn tool_choice<'a>(
             notes.losses.add(PATH, "Gemini can be made to call functions only");
             None
         }
-        ToolChoice::Tool(ToolChoiceTool::AllowedTools(allowed)) => allowed_tools(allowed, notes),
-        ToolChoice::Tool(tool) => match function(tool, notes) {
+        ToolChoice::Tool(ToolChoiceTool::AllowedTools(allowed)) => allowed_tools(allowed, tools, notes),
+        ToolChoice::Tool(tool) => match function(tool, tools, notes) {
             Some(name) => config(FunctionCallingMode::Any, vec![name]),
             None => {
                 notes.losses.add(PATH, "Gemini can be made to call functions only");
@@ -188,8 +190,12 @@ pub(super) fn tool_choice<'a>(
     }
 }
 
-fn allowed_tools<'a>(allowed: &'a AllowedTools<'a>, notes: &mut Notes) -> Option<FunctionCallingConfig<'a>> {
-    let names: Vec<_> = allowed.tools.iter().filter_map(|tool| function(tool, notes)).collect();
+fn allowed_tools<'a>(
+    allowed: &AllowedTools<'_>,
+    tools: &Tools<'a>,
+    notes: &mut Notes,
+) -> Option<FunctionCallingConfig<'a>> {
+    let names: Vec<_> = allowed.tools.iter().filter_map(|tool| function(tool, tools, notes)).collect();
     if names.len() < allowed.tools.len() {
         notes.losses.add("tool_choice.tools", "Gemini can choose among functions only");
     }
@@ -205,16 +211,12 @@ fn allowed_tools<'a>(allowed: &'a AllowedTools<'a>, notes: &mut Notes) -> Option
 }
 
 /// The function that stands for a tool of the choice.
-fn function<'a>(tool: &'a ToolChoiceTool<'a>, notes: &mut Notes) -> Option<Text<'a>> {
-    let mut named = |name: &'a str, kind| Text(notes.tools.upstream(Charset::GEMINI, None, name, kind));
+fn function<'a>(tool: &ToolChoiceTool<'_>, tools: &Tools<'a>, notes: &Notes) -> Option<Text<'a>> {
     match tool {
-        ToolChoiceTool::Function(tool) => Some(named(&tool.name, ToolKind::Function)),
-        ToolChoiceTool::Custom(tool) => Some(named(&tool.name, ToolKind::Custom)),
+        ToolChoiceTool::Function(tool) | ToolChoiceTool::Custom(tool) => tools.function_for(&tool.name, notes),
         ToolChoiceTool::Other(tool) => match &*kind(&tool.0).ok()? {
-            "shell" => Some(named("shell", ToolKind::Shell)),
-            "local_shell" => Some(named("local_shell", ToolKind::LocalShell)),
-            "apply_patch" => Some(named("apply_patch", ToolKind::ApplyPatch)),
-            _ => None,
+            "computer_use_preview" => tools.function_for(LocalTool::Computer.name(), notes),
+            name => tools.function_for(LocalTool::from_name(name)?.name(), notes),
         },
         ToolChoiceTool::Mcp(_) | ToolChoiceTool::AllowedTools(_) => None,
     }

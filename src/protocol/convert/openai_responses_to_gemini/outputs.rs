@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::Serialize;
 
-use super::media::{Media, Place, audio, in_response};
+use super::media::{Media, Place, audio, fits_response, in_response};
 use crate::protocol::convert::{ConvertError, Losses};
 use crate::protocol::gemini::capabilities::Capabilities;
 use crate::protocol::gemini::wire::content::{FunctionResponse, Part};
@@ -57,6 +57,7 @@ pub(super) fn call_id<'a>(item: &'a Item<'a>) -> Option<&'a str> {
         Item::LocalShellCallOutput(output) => output.call_id.as_deref().or(output.id.as_deref()),
         Item::ShellCallOutput(output) => Some(&output.call_id),
         Item::ApplyPatchCallOutput(output) => Some(&output.call_id),
+        Item::ComputerCallOutput(output) => Some(&output.call_id),
         _ => None,
     }
 }
@@ -85,9 +86,10 @@ pub(super) fn convert<'a>(
             TextOr::Structured(_) => {
                 let Contents { text, parts } = contents(&output.output, &format!("{path}.output"), media, losses)?;
                 for part in parts {
-                    match in_response(part, capabilities) {
-                        Ok(part) => response.parts.push(part),
-                        Err(part) => following.push(part),
+                    if fits_response(&part, capabilities) {
+                        response.parts.push(in_response(part));
+                    } else {
+                        following.push(part);
                     }
                 }
                 let pointer = match (text.is_empty(), response.parts.is_empty(), following.is_empty()) {
@@ -101,6 +103,16 @@ pub(super) fn convert<'a>(
         Item::ToolSearchOutput(output) => wrapped("output", &found(output))?,
         Item::LocalShellCallOutput(output) => wrapped("output", &*output.output)?,
         Item::ShellCallOutput(output) => wrapped("output", &output.output)?,
+        Item::ComputerCallOutput(output) => {
+            let path = format!("{path}.output");
+            let part = media.screenshot(&output.output, &path)?;
+            if fits_response(&part, capabilities) {
+                response.parts.push(in_response(part));
+            } else {
+                following.push(part);
+            }
+            wrapped("output", "the screen is in the image")?
+        }
         Item::ApplyPatchCallOutput(output) => {
             let member = if output.status == "failed" { "error" } else { "output" };
             wrapped(member, output.output.as_deref().unwrap_or(&output.status))?

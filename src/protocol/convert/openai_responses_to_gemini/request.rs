@@ -37,7 +37,7 @@ pub fn convert<'a>(
     let has_functions = tools.has_functions();
     let mut tool_config = ToolConfig::default();
     if let Some(choice) = &request.tool_choice {
-        tool_config.function_calling_config = options::tool_choice(choice, has_functions, notes);
+        tool_config.function_calling_config = options::tool_choice(choice, &tools, notes);
     }
     let tools = tools.finish(&mut tool_config, notes)?;
 

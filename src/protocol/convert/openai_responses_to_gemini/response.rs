@@ -27,7 +27,7 @@ pub fn convert<'a>(
     }
     answer.place_signature();
     let Some((mut reason, mut message)) = answer::finish_reason(response, answer.has_refused) else {
-        return Err(ConvertError::Unreadable(fault::of_response(response).message.into_owned()));
+        return Err(ConvertError::Failed(fault::of_response(response)));
     };
     if answer.has_malformed_call && reason == FinishReason::Stop {
         reason = FinishReason::MalformedFunctionCall;

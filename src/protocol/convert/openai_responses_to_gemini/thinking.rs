@@ -1,9 +1,11 @@
 //! Thinking: how much of it, and the signatures that an answer brought and a request takes back.
 
+use std::borrow::Cow;
+
 use crate::protocol::convert::effort::Effort;
 use crate::protocol::convert::seal::{Family, unseal};
 use crate::protocol::convert::{Losses, Notes};
-use crate::protocol::gemini::capabilities::{Capabilities, Thinking};
+use crate::protocol::gemini::capabilities::{Capabilities, Thinking, levels};
 use crate::protocol::gemini::turns::Turns;
 use crate::protocol::gemini::wire::content::{Part, Role};
 use crate::protocol::gemini::wire::proto::Int;
@@ -74,18 +76,6 @@ fn effort<'a>(word: &Word<'_>, model: &str, capabilities: Capabilities, losses: 
     }
 }
 
-/// The levels that all models of a kind have (<https://ai.google.dev/gemini-api/docs/thinking>). Some have more.
-fn levels(model: &str) -> &'static [Effort] {
-    if model.contains("gemini-3-pro") {
-        return &[Effort::Low, Effort::High];
-    }
-    let is_older_flash = ["gemini-3-flash", "gemini-3.1-flash", "gemini-3.5-flash", "gemini-3.6-flash"];
-    if is_older_flash.iter().any(|name| model.contains(name)) {
-        return &[Effort::Minimal, Effort::Low, Effort::Medium, Effort::High];
-    }
-    &[Effort::Low, Effort::Medium, Effort::High]
-}
-
 fn level<'a>(effort: Effort) -> ThinkingLevel<'a> {
     match effort {
         Effort::None | Effort::Minimal => ThinkingLevel::Minimal,
@@ -96,20 +86,24 @@ fn level<'a>(effort: Effort) -> ThinkingLevel<'a> {
     }
 }
 
-/// A reasoning item that comes back: the thoughts that Gemini said in it, and its signature, which belongs to the next part.
+/// A reasoning item that comes back: the thoughts that Gemini said in it or the parts that it keeps, and its signature, which
+/// belongs to the next part.
 pub(super) fn replayed<'a>(
     item: &'a ReasoningItem<'a>,
     path: &str,
-    is_told: &mut bool,
+    capabilities: Capabilities,
     notes: &mut Notes,
 ) -> (Vec<Part<'a>>, Option<Text<'a>>) {
     let sealed = item.encrypted_content.as_deref().and_then(unseal);
     let Some((Family::Gemini, signature)) = sealed else {
-        if !std::mem::replace(is_told, true) {
-            notes.losses.hint(path, "reasoning of another model is left out");
-        }
+        notes.losses.hint_once(path, "reasoning of another model is left out");
         return (Vec::new(), None);
     };
+    if signature.starts_with('[') {
+        let Cow::Borrowed(parts) = signature else { return (Vec::new(), None) };
+        let parts = if capabilities.demands_signatures { parts } else { "[]" };
+        return (serde_json::from_str(parts).unwrap_or_default(), None);
+    }
     let thought = |part: &'a ItemPart<'a>| match part {
         ItemPart::SummaryText(summary) if !summary.text.is_empty() => {
             Some(Part { text: Some(summary.text.by_ref()), thought: Some(true), ..Part::default() })

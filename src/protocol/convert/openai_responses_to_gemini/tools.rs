@@ -2,17 +2,19 @@
 
 use super::schema;
 use crate::protocol::convert::names::{CUSTOM_INPUT, Charset, ToolKind};
-use crate::protocol::convert::{Context, ConvertError, Notes, ServerTools};
+use crate::protocol::convert::{Context, ConvertError, Losses, Notes, ServerTools};
 use crate::protocol::gemini::capabilities::Capabilities;
+use crate::protocol::gemini::json_schema::subset;
 use crate::protocol::gemini::wire::proto::Members;
 use crate::protocol::gemini::wire::schema::{Schema, Type};
 use crate::protocol::gemini::wire::tools::{
     CodeExecution, FunctionDeclaration, GoogleSearch, McpServer, StreamableHttpTransport, Tool as Target, ToolConfig,
 };
+use crate::protocol::openai_responses::local_tools::LocalTool;
 use crate::protocol::openai_responses::wire::tools::{
-    CustomTool, CustomToolFormat, FunctionTool, McpTool, ShellTool, Tool, ToolSearchTool, WebSearchTool,
+    CustomTool, CustomToolFormat, FunctionTool, McpTool, Tool, ToolSearchTool, WebSearchTool,
 };
-use crate::protocol::wire::{Text, TextOr};
+use crate::protocol::wire::{Raw, Text, TextOr};
 
 /// The tools of a request.
 pub(super) struct Tools<'a> {
@@ -42,6 +44,15 @@ impl<'a> Tools<'a> {
         !self.functions.is_empty()
     }
 
+    /// The function that stands for the client's tool `name`, in whatever namespace it was declared.
+    pub(super) fn function_for(&self, name: &str, notes: &Notes) -> Option<Text<'a>> {
+        let is_it = |function: &&FunctionDeclaration<'a>| match function.name.as_deref() {
+            Some(upstream) => upstream == name || notes.tools.client(upstream).is_some_and(|tool| tool.name == name),
+            None => false,
+        };
+        self.functions.iter().find(is_it)?.name.clone()
+    }
+
     /// The tools as Gemini takes them.
     pub(super) fn finish(
         mut self,
@@ -52,7 +63,7 @@ impl<'a> Tools<'a> {
         if runs_at_vendor && self.has_functions() {
             // Only since Gemini 3 both go together, and then the answer has to show what the vendor's tools did
             // (https://ai.google.dev/gemini-api/docs/tool-combination).
-            if self.capabilities.demands_signatures {
+            if self.capabilities.third_generation {
                 config.include_server_side_tool_invocations = Some(true);
             } else {
                 let message = "this model cannot have functions and the vendor's tools at once; leave one of them out";
@@ -90,15 +101,18 @@ impl<'a> Tools<'a> {
                 }
                 Ok(())
             }
-            Tool::ToolSearch(search) => self.tool_search(search, path, notes),
-            Tool::LocalShell(_) => {
-                self.built_in("local_shell", ToolKind::LocalShell, (LOCAL_SHELL, LOCAL_SHELL_PARAMETERS), notes)
+            Tool::ToolSearch(search) if LocalTool::of(tool).is_some() => self.tool_search(search, path, notes),
+            Tool::ToolSearch(_) => {
+                notes.losses.hint(path, "all tools are declared at once, so that none has to be searched for");
+                Ok(())
             }
-            Tool::Shell(tool) if runs_at_client(tool) => {
-                self.built_in("shell", ToolKind::Shell, (SHELL, SHELL_PARAMETERS), notes)
-            }
-            Tool::ApplyPatch(_) => {
-                self.built_in("apply_patch", ToolKind::ApplyPatch, (APPLY_PATCH, APPLY_PATCH_PARAMETERS), notes)
+            Tool::LocalShell(_) | Tool::Shell(_) | Tool::ApplyPatch(_) => match LocalTool::of(tool) {
+                Some(local) => self.local(local, notes),
+                None => self.refuse(path, "Gemini has no containers in which commands run", notes),
+            },
+            Tool::Computer(_) | Tool::ComputerUsePreview(_) if self.capabilities.third_generation => {
+                notes.losses.add(path, "is told as a function, since Gemini's own actions at a computer are others");
+                self.local(LocalTool::Computer, notes)
             }
             Tool::WebSearch(search)
             | Tool::WebSearch20250826(search)
@@ -121,10 +135,9 @@ impl<'a> Tools<'a> {
             Tool::Mcp(server) => self.mcp(server, path, notes),
             Tool::FileSearch(_) => self.refuse(path, "Gemini cannot search OpenAI's vector stores", notes),
             Tool::Computer(_) | Tool::ComputerUsePreview(_) => {
-                self.refuse(path, "the actions at a computer are others at Gemini", notes)
+                self.refuse(path, "this model takes no images from functions", notes)
             }
             Tool::ImageGeneration(_) => self.refuse(path, "Gemini has no tool that makes images", notes),
-            Tool::Shell(_) => self.refuse(path, "Gemini has no containers in which commands run", notes),
             Tool::ProgrammaticToolCalling(_) => self.refuse(path, "Gemini cannot call tools out of programs", notes),
             Tool::Other(_) => self.refuse(path, "this kind of tool is not known", notes),
         }
@@ -201,42 +214,32 @@ impl<'a> Tools<'a> {
         Ok(())
     }
 
-    /// The client's own search is a function. The vendor's is of no use where all tools are declared from the start.
+    /// The client's own search among its tools.
     fn tool_search(
         &mut self,
         search: &'a ToolSearchTool<'a>,
         path: &str,
         notes: &mut Notes,
     ) -> Result<(), ConvertError> {
-        if search.execution.as_deref() != Some("client") {
-            notes.losses.hint(path, "all tools are declared at once, so that none has to be searched for");
-            return Ok(());
-        }
-        let name = notes.tools.upstream(Charset::GEMINI, None, "tool_search", ToolKind::ToolSearch);
-        let path = format!("{path}.parameters");
-        let parameters = search.parameters.as_ref();
-        let parameters = parameters.map(|given| schema::parameters(given, &path, &mut notes.losses)).transpose()?;
-        self.add(FunctionDeclaration {
-            name: Some(Text(name)),
-            description: search.description.as_ref().map(Text::by_ref),
-            ..parameters.unwrap_or_default()
-        });
+        let Some(parameters) = &search.parameters else { return self.local(LocalTool::ToolSearch, notes) };
+        let tool = LocalTool::ToolSearch;
+        let name = notes.tools.upstream(Charset::GEMINI, None, tool.name(), tool.kind());
+        let description = search.description.as_deref().unwrap_or(tool.description());
+        let parameters = schema::parameters(parameters, &format!("{path}.parameters"), &mut notes.losses)?;
+        self.add(FunctionDeclaration { name: Some(Text(name)), description: Some(description.into()), ..parameters });
         Ok(())
     }
 
     /// A tool that OpenAI has defined and the client carries out.
-    fn built_in(
-        &mut self,
-        name: &'static str,
-        kind: ToolKind,
-        (description, parameters): (&'static str, &'static str),
-        notes: &mut Notes,
-    ) -> Result<(), ConvertError> {
-        let name = notes.tools.upstream(Charset::GEMINI, None, name, kind);
+    fn local(&mut self, tool: LocalTool, notes: &mut Notes) -> Result<(), ConvertError> {
+        let name = notes.tools.upstream(Charset::GEMINI, None, tool.name(), tool.kind());
+        let schema =
+            Raw::parse(tool.parameters()).map_err(|error| ConvertError::invalid("tools", error.to_string()))?;
+        let parameters = subset(&schema, "tools", &mut Losses::default())?;
         self.add(FunctionDeclaration {
             name: Some(Text(name)),
-            description: Some(description.into()),
-            parameters: Some(fixed_schema(parameters)?),
+            description: Some(tool.description().into()),
+            parameters: parameters.map(Box::new),
             ..FunctionDeclaration::default()
         });
         Ok(())
@@ -290,48 +293,3 @@ impl<'a> Tools<'a> {
         }
     }
 }
-
-/// Commands run at the client unless a container is named.
-fn runs_at_client(tool: &ShellTool<'_>) -> bool {
-    tool.environment.as_ref().is_none_or(|environment| {
-        let kind = crate::protocol::wire::kind(&environment.0);
-        kind.is_ok_and(|kind| kind == "local")
-    })
-}
-
-fn fixed_schema(schema: &'static str) -> Result<Box<Schema<'static>>, ConvertError> {
-    serde_json::from_str(schema).map(Box::new).map_err(|error| ConvertError::invalid("tools", error.to_string()))
-}
-
-const LOCAL_SHELL: &str = "Runs a command on the local machine and returns what it printed.";
-const LOCAL_SHELL_PARAMETERS: &str = r#"{
-    "type": "OBJECT",
-    "properties": {
-        "command": {"type": "ARRAY", "items": {"type": "STRING"}, "description": "The command and its arguments."},
-        "working_directory": {"type": "STRING"},
-        "timeout_ms": {"type": "INTEGER"}
-    },
-    "required": ["command"]
-}"#;
-
-const SHELL: &str = "Runs shell commands and returns what each of them printed.";
-const SHELL_PARAMETERS: &str = r#"{
-    "type": "OBJECT",
-    "properties": {
-        "commands": {"type": "ARRAY", "items": {"type": "STRING"}, "description": "They may run side by side."},
-        "timeout_ms": {"type": "INTEGER"},
-        "max_output_length": {"type": "INTEGER", "description": "In characters."}
-    },
-    "required": ["commands"]
-}"#;
-
-const APPLY_PATCH: &str = "Creates, changes or deletes one file. The diff has the V4A form, without file headers.";
-const APPLY_PATCH_PARAMETERS: &str = r#"{
-    "type": "OBJECT",
-    "properties": {
-        "type": {"type": "STRING", "enum": ["create_file", "update_file", "delete_file"]},
-        "path": {"type": "STRING"},
-        "diff": {"type": "STRING", "description": "What changes. Left out to delete the file."}
-    },
-    "required": ["type", "path"]
-}"#;

@@ -30,7 +30,11 @@ const MAX_DEPTH: usize = 60;
 /// `path` is where the schema stands, for what is told. What cannot be said at all, as a recursion, is unsupported.
 pub fn subset(schema: &Raw<'_>, path: &str, losses: &mut Losses) -> Result<Option<Schema<'static>>, ConvertError> {
     let converted = as_object(response_subset(schema, path, losses)?, path, losses);
-    Ok(converted.properties.as_ref().is_some_and(|properties| !properties.0.is_empty()).then_some(converted))
+    let has_members = converted.properties.as_ref().is_some_and(|properties| !properties.0.is_empty());
+    if !has_members && converted.description.as_ref().is_some_and(|text| text.contains("further members")) {
+        losses.add(path, "Gemini's functions take no arguments without names, so this one takes none");
+    }
+    Ok(has_members.then_some(converted))
 }
 
 /// The schema of a whole answer, which may be of any type.

@@ -183,6 +183,8 @@ fn arguments_are_one_object_or_none() {
     for empty in [json!({}), json!({"type": "object"}), json!({"type": "object", "properties": {}})] {
         assert_eq!(parameters(empty).0, None);
     }
+    let (none, losses) = parameters(json!({"type": "object", "additionalProperties": {"type": "string"}}));
+    assert!(none.is_none() && losses.contains("takes none"), "{losses}");
     let (merged, losses) = parameters(json!({"anyOf": [
         {"type": "object", "properties": {"kind": {"const": "a"}, "x": {"type": "string"}}, "required": ["kind", "x"]},
         {"type": "object", "properties": {"kind": {"const": "b"}}, "required": ["kind"]},

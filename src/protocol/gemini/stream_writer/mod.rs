@@ -165,22 +165,22 @@ impl StreamWriter {
 
     /// What was found, for the last event; the last one counts.
     pub fn grounding(&mut self, grounding: &GroundingMetadata<'_>) {
-        self.with_current(|candidate| candidate.grounding = serde_json::to_vec(grounding).ok());
+        self.with_current(|candidate| candidate.grounding = Some(json::line(grounding)));
     }
 
     /// What the answer repeats, for the last event; the last one counts.
     pub fn citations(&mut self, citations: &CitationMetadata<'_>) {
-        self.with_current(|candidate| candidate.citations = serde_json::to_vec(citations).ok());
+        self.with_current(|candidate| candidate.citations = Some(json::line(citations)));
     }
 
     /// How probable the tokens were, for the last event; the last one counts.
     pub fn logprobs(&mut self, logprobs: &LogprobsResult<'_>) {
-        self.with_current(|candidate| candidate.logprobs = serde_json::to_vec(logprobs).ok());
+        self.with_current(|candidate| candidate.logprobs = Some(json::line(logprobs)));
     }
 
     /// What the answers took, in total; the last one counts.
     pub fn usage(&mut self, usage: &UsageMetadata<'_>) {
-        self.usage = serde_json::to_vec(usage).ok();
+        self.usage = Some(json::line(usage));
     }
 
     /// Writes the end.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::content::Content;
+use super::content::{Content, Part};
 use super::lenient::{null_is_default, whole, whole_or_zero, words};
 use super::message::{FunctionCall, ReasoningDetail, Role, ThinkingBlock, ToolCall};
 use super::usage::CompletionUsage;
@@ -99,6 +99,10 @@ pub struct ResponseMessage<'a> {
     /// The spoken answer.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub audio: Option<Audio<'a>>,
+    /// Generated images, of OpenRouter and LiteLLM (<https://openrouter.ai/docs/features/multimodal/image-generation>): `image_url`
+    /// parts with data URLs.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub images: Option<Vec<Part<'a>>>,
     /// The calls; some vendors send an empty list for none.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub tool_calls: Option<Vec<ToolCall<'a>>>,

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::content::Content;
+use super::content::{Content, Part};
 use super::lenient::{null_is_default, whole, whole_or_zero};
 use super::message::{ReasoningDetail, Role, ThinkingBlock};
 use super::response::{Annotation, FinishReason, Logprobs};
@@ -102,6 +102,10 @@ pub struct Delta<'a> {
     /// Sound.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub audio: Option<AudioDelta<'a>>,
+    /// Generated images, of OpenRouter and LiteLLM (<https://openrouter.ai/docs/features/multimodal/image-generation>): `image_url`
+    /// parts with data URLs.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub images: Option<Vec<Part<'a>>>,
     /// Where the text comes from.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Vec<Annotation<'a>>>,

@@ -239,7 +239,7 @@ impl StreamWriter {
         self.output.len()
     }
 
-    /// Notes what the answer took so far; the last word counts.
+    /// Notes what the answer took so far; the last word counts. What was never told is written as zeros.
     pub fn usage(&mut self, usage: Usage) {
         self.usage = Some(usage.with_all_details());
     }
@@ -251,6 +251,8 @@ impl StreamWriter {
             return;
         }
         self.start(None, out);
+        // The vendor always tells it, and there are clients that take no end without it.
+        self.usage.get_or_insert_with(|| Usage::default().with_all_details());
         let is_cut = incomplete.is_some();
         self.close_open(is_cut, out);
         for index in 0..self.output.len() {

@@ -55,7 +55,7 @@ const CITATIONS: [(&str, &str); 5] = [
         "search_result_location",
         "cited_text:str! source:str! title:str!? search_result_index:count! start_block_index:count! end_block_index:count!",
     ),
-    ("web_search_result_location", "cited_text:str! url:text! title:str!? encrypted_index:text!"),
+    ("web_search_result_location", "cited_text:str! url:text! title:str!? encrypted_index:str!"),
 ];
 
 /// The members of a block of any kind.
@@ -76,7 +76,6 @@ pub(super) fn block(check: &mut Check, at: &str, block: &Value) {
     match kind(block) {
         "tool_use" | "server_tool_use" | "mcp_tool_use" => {
             id(check, &format!("{at}.id"), &block["id"]);
-            name(check, &format!("{at}.name"), &block["name"]);
         }
         "image" => source(check, &format!("{at}.source"), &block["source"], false),
         "document" => source(check, &format!("{at}.source"), &block["source"], true),

@@ -66,6 +66,12 @@ fn content(check: &mut Check, at: &str, message: &Value, is_last: bool) {
                     format!("{:?} cannot be {role}'s", kind(block)),
                 );
                 text(check, &at, block);
+                if kind(block).ends_with("tool_use") {
+                    blocks::name(check, &format!("{at}.name"), &block["name"]);
+                }
+                for citation in list(&block["citations"]) {
+                    check.require(citation["encrypted_index"] != "", &at, "invalid encrypted_index");
+                }
                 if kind(block) == "thinking" {
                     let signature = block["signature"].as_str().unwrap_or_default();
                     check.require(

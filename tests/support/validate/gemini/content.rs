@@ -65,7 +65,7 @@ fn member(check: &mut Check, at: &str, name: &str, member: &Value) {
                 }
             }
         }
-        "executableCode" => check.members(at, member, "id:text language:(PYTHON)! code:str!"),
+        "executableCode" => check.members(at, member, "id:text language:(PYTHON|LANGUAGE_UNSPECIFIED)! code:str!"),
         "codeExecutionResult" => {
             let spec = "id:text outcome:(OUTCOME_OK|OUTCOME_FAILED|OUTCOME_DEADLINE_EXCEEDED)! output:str";
             check.members(at, member, spec);

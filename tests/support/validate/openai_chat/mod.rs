@@ -26,6 +26,10 @@ static SCHEMA: LazyLock<Schema> = LazyLock::new(|| {
     // <https://docs.litellm.ai/docs/reasoning_content>, <https://openrouter.ai/docs/use-cases/reasoning-tokens>
     schema.declare(&messages, "thinking_blocks", &objects);
     schema.declare(&messages, "reasoning_details", &objects);
+    // <https://openrouter.ai/docs/features/multimodal/image-generation>
+    schema.declare(&messages, "images", &objects);
+    // <https://openrouter.ai/docs/features/web-search>
+    schema.declare(&["AnnotationURLCitation"], "content", &json!({"type": "string"}));
     // <https://ai.google.dev/gemini-api/docs/thought-signatures#openai>
     let signed =
         ["ChatCompletionMessage", "ChoiceDelta", "ChatCompletionMessageFunctionToolCall", "ChoiceDeltaToolCall"];
