@@ -15,3 +15,8 @@ pub(super) mod sealed;
 mod settings;
 mod tools;
 mod usage;
+
+#[cfg(test)]
+mod request_tests;
+#[cfg(test)]
+mod stream_tests;

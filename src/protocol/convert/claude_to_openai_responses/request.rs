@@ -68,7 +68,3 @@ fn features(model: &str) -> Features {
     let is_first_with_phases = ["gpt-5.3-codex", "gpt-5.4", "gpt-5.5"].iter().any(|name| model.contains(name));
     Features { marks, phases: marks || is_first_with_phases }
 }
-
-#[cfg(test)]
-#[path = "request_tests.rs"]
-mod tests;

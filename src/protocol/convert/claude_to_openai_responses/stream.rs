@@ -276,7 +276,3 @@ impl StreamConverter for Stream {
         }
     }
 }
-
-#[cfg(test)]
-#[path = "stream_tests.rs"]
-mod tests;

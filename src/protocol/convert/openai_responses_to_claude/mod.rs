@@ -15,3 +15,8 @@ mod schema;
 mod settings;
 mod thinking;
 mod tools;
+
+#[cfg(test)]
+mod request_tests;
+#[cfg(test)]
+mod stream_tests;

@@ -187,7 +187,3 @@ fn overlaid<'a>(
     }
     (wanted, format)
 }
-
-#[cfg(test)]
-#[path = "request_tests.rs"]
-mod tests;
