@@ -8,7 +8,10 @@ use crate::protocol::claude::wire::content::{ContentBlock, TextBlock, ToolUseBlo
 use crate::protocol::claude::wire::server_tools::{ServerToolResult, WebSearchContent, WebSearchResult};
 use crate::protocol::convert::Reply;
 use crate::protocol::convert::seal::{self, Family};
-use crate::protocol::gemini::wire::grounding::{CitationMetadata, GroundingChunk, GroundingMetadata, GroundingSupport};
+use crate::protocol::gemini::wire::grounding::{
+    CitationMetadata, GroundingChunk, GroundingMetadata, GroundingSupport, WebChunk,
+};
+use crate::protocol::gemini::wire::proto::Count;
 use crate::protocol::wire::{Raw, Text};
 
 use super::pieces::Pieces;
@@ -27,9 +30,7 @@ pub(super) fn cited(grounding: Option<&GroundingMetadata<'_>>, repeated: Option<
         .iter()
         .flat_map(|grounding| grounding.grounding_supports.iter().filter_map(|support| supported(grounding, support)));
     let sources = repeated.iter().flat_map(|repeated| &repeated.citation_sources).filter_map(|source| {
-        let place = |count: Option<crate::protocol::gemini::wire::proto::Count>| {
-            count.and_then(|count| usize::try_from(count.0).ok())
-        };
+        let place = |count: Option<Count>| count.and_then(|count| usize::try_from(count.0).ok());
         Some(Cited {
             part: None,
             start: place(source.start_index).unwrap_or(0),
@@ -128,7 +129,7 @@ pub(super) fn searches(
 
 fn pages(grounding: &GroundingMetadata<'_>) -> Vec<WebSearchResult<'static>> {
     let pages = grounding.grounding_chunks.iter().filter_map(|chunk| chunk.web.as_ref());
-    let result = |page: &crate::protocol::gemini::wire::grounding::WebChunk<'_>| {
+    let result = |page: &WebChunk<'_>| {
         Some(WebSearchResult {
             kind: "web_search_result".into(),
             url: own(page.uri.as_deref()?),
