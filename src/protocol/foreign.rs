@@ -69,8 +69,9 @@ fn remove_thinking(request: &mut Value) -> bool {
         let has = |kind: &str| blocks.iter().any(|block| block["type"] == kind);
         has("tool_use") && !has("thinking") && !has("redacted_thinking")
     });
-    if needs_thinking && request["thinking"]["type"] == "enabled" {
-        request["thinking"] = json!({"type": "disabled"});
+    let thinking = request.get_mut("thinking").filter(|thinking| thinking["type"] == "enabled");
+    if let (true, Some(thinking)) = (needs_thinking, thinking) {
+        *thinking = json!({"type": "disabled"});
     }
     true
 }

@@ -51,11 +51,11 @@ pub fn event(failure: &Failure, request_id: &str) -> Bytes {
 }
 
 fn body(failure: &Failure, request_id: &str) -> Value {
-    let mut details = json!({"error_code": failure.code});
-    if failure.code == "thread_unsupported_request" {
+    let details = match failure.code {
         // The SDK's tool runner goes on without a thread only when it is told so in this way.
-        details["unsupported"] = json!(["thread"]);
-    }
+        code @ "thread_unsupported_request" => json!({"error_code": code, "unsupported": ["thread"]}),
+        code => json!({"error_code": code}),
+    };
     json!({
         "type": "error",
         "error": {
