@@ -17,6 +17,7 @@ mod corpus;
 mod requests;
 mod responses;
 mod streams;
+mod validators_claude_gemini;
 mod validators_openai;
 #[path = "../support/validate/mod.rs"]
 mod validate;

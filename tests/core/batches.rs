@@ -99,7 +99,7 @@ async fn requests_that_reach_no_vendor_keep_to_it() {
     world.journal.take();
     isolate.open_with(Wire::Chat, "nobody/knows", false, KEY).await;
     assert_eq!(world.journal.take(), ["read 2", "deferred 1"]);
-    isolate.open_with(Wire::Claude, "openai_chat/m", false, KEY).await;
+    isolate.open_with(Wire::Claude, "nobody/knows", false, KEY).await;
     assert_eq!(world.journal.take(), ["read 1", "deferred 1"]);
     isolate.ask_as("tg-wrong").await;
     assert_eq!(world.journal.take(), ["read 2"]);

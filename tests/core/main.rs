@@ -14,6 +14,9 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+// The validators name each other by this path, since other test crates have them at their root.
+use support::validate;
+
 mod batches;
 mod commits;
 mod credentials;

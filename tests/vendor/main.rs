@@ -4,7 +4,14 @@
 //! where that is asked for; thinking where that is. `--calls` names the calls that it would like to make, as JSON: a list of
 //! `{"name": …, "arguments": {…}}`; of these it makes those whose tools the client has. At `/faults` it tells what it has refused.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs,
+    unreachable_pub
+)]
 
 mod answers;
 mod questions;

@@ -95,22 +95,3 @@ pub(super) fn is_base64(text: &str) -> bool {
         && text.len() - body.len() <= 2
         && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
 }
-
-/// Runs a validator over the cases of a corpus and compares what it finds with what is expected: the names of the cases that have
-/// faults.
-pub(super) fn check_corpus(folder: &str, validate: &dyn Fn(&str) -> Vec<String>, faulty: &[&str]) {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(folder);
-    let mut wrong = Vec::new();
-    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    for path in paths.into_iter().filter(|path| path.is_file()) {
-        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        let faults = validate(&std::fs::read_to_string(&path).unwrap());
-        match (faulty.contains(&&*name), faults.is_empty()) {
-            (true, true) => wrong.push(format!("{name} should have faults")),
-            (false, false) => wrong.push(format!("{name}: {}", faults.join("\n    "))),
-            _ => {}
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n  "));
-}

@@ -8,8 +8,6 @@ mod tools;
 
 use serde_json::Value;
 
-#[cfg(test)]
-use super::check::check_corpus;
 use super::check::{Check, kind, list};
 
 /// What the API would refuse.
@@ -79,53 +77,4 @@ fn stop(check: &mut Check, at: &str, reason: &Value, has_calls: bool) {
         Some("end_turn") => check.require(!has_calls, at, "end_turn though there is a call"),
         _ => {}
     }
-}
-
-#[test]
-fn the_vendors_answers_are_accepted() {
-    let value = |text: &str| serde_json::from_str(text).unwrap();
-    check_corpus(
-        "claude/response",
-        &|text| response(&value(text)),
-        &[
-            // Of a compatible vendor, and of tomorrow.
-            "thinking-without-signature",
-            "unknown-block-and-reason",
-        ],
-    );
-}
-
-#[test]
-fn the_vendors_streams_are_accepted() {
-    check_corpus(
-        "claude/stream",
-        &|text| stream(&super::events(text)),
-        &[
-            "cut-without-message-stop",
-            // Of a compatible vendor, and of tomorrow.
-            "thinking-without-signature",
-            "unknown-events-blocks-and-deltas",
-        ],
-    );
-}
-
-#[test]
-fn valid_requests_are_accepted() {
-    let value = |text: &str| serde_json::from_str(text).unwrap();
-    check_corpus(
-        "claude/request",
-        &|text| request(&value(text)),
-        &[
-            "b05-tool-result-without-use",
-            "b05-tool-use-without-result",
-            "b13-thinking-empty-signature",
-            "b47-empty-text-blocks",
-            "b83-temperature-and-top-p",
-            // For another endpoint, with a beta flag, for a compatible vendor, and of tomorrow.
-            "count-tokens",
-            "thinking-interleaved",
-            "thinking-without-signature",
-            "unknown-kinds",
-        ],
-    );
 }
