@@ -31,6 +31,15 @@ pub enum Family {
 impl Family {
     const ALL: [Self; 4] = [Self::Claude, Self::ClaudeRedacted, Self::OpenAi, Self::Gemini];
 
+    /// Whether a model of this name is of the family. Behind Chat Completions stand models of all of them.
+    pub fn has_model(self, name: &str) -> bool {
+        match self {
+            Self::Claude | Self::ClaudeRedacted => name.contains("claude"),
+            Self::OpenAi => false,
+            Self::Gemini => name.contains("gemini"),
+        }
+    }
+
     fn name(self) -> &'static str {
         match self {
             Self::Claude => "claude",

@@ -87,8 +87,9 @@ async fn each_stream_becomes_one_answer() {
                 let reply = call(&stage, client, minimal(client), false).send().await;
                 let what = format!("{vendor:?} for {client:?}, {name}: {} {}", reply.status, reply.text());
                 if reply.status == 200 {
+                    // What a vendor says in its own dialect its clients get as it is, peculiarities included.
                     let faults = validate::response(client.dialect_of_core(), &reply.json());
-                    assert!(faults.is_empty(), "{what} {faults:?}");
+                    assert!(client == vendor || faults.is_empty(), "{what} {faults:?}");
                 } else {
                     assert!(reply.status >= 400 && reply.header("content-type") == Some("application/json"), "{what}");
                 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{call, minimal, stage_on, text_of, text_of_stream, understood, understood_stream};
+use super::{call, minimal, stage_on, text_of, text_of_stream, understood, understood_stream, upstream_model};
 use crate::support::corpus::events;
 use crate::support::host::Host;
 use crate::support::script::Answer;
@@ -23,7 +23,7 @@ async fn a_vendor_that_always_streams_serves_clients_that_do_not() {
             let expected = text_of_stream(vendor, &events(stream_of(vendor).as_bytes()));
             assert_eq!(text_of(client, &body), expected, "{vendor:?} for {client:?}");
             let sent = stage.recorded();
-            assert_eq!(sent.target, vendor.target("vendor-model", true));
+            assert_eq!(sent.target, vendor.target(upstream_model(vendor), true));
             assert!(vendor == Wire::Gemini || sent.json()["stream"] == true, "{}", sent.text());
             let total = stage.usage(1).await;
             assert!(total["input"].as_i64() > Some(0) && total["estimated_calls"] == 0, "{total}");
@@ -43,7 +43,7 @@ async fn a_vendor_that_never_streams_serves_clients_that_do() {
             let events = understood_stream(client, &reply);
             assert_eq!(text_of_stream(client, &events), expected, "{vendor:?} for {client:?}");
             let sent = stage.recorded();
-            assert_eq!(sent.target, vendor.target("vendor-model", false));
+            assert_eq!(sent.target, vendor.target(upstream_model(vendor), false));
             assert_ne!(sent.text().contains("\"stream\":true"), true, "{}", sent.text());
         }
     }

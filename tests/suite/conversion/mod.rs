@@ -39,9 +39,18 @@ pub fn pairs() -> impl Iterator<Item = (Wire, Wire)> {
     Wire::ALL.into_iter().flat_map(|client| client.others().map(move |vendor| (client, vendor)))
 }
 
+/// A model that the vendor really has; what it takes depends on its name.
+pub fn upstream_model(vendor: Wire) -> &'static str {
+    match vendor {
+        Wire::Chat | Wire::Responses => "gpt-6",
+        Wire::Claude => "claude-sonnet-4-5",
+        Wire::Gemini => "gemini-3-pro",
+    }
+}
+
 /// A request of a client that speaks `client`, for the vendor of `stage`.
 pub fn call(stage: &Stage<'_>, client: Wire, body: &str, stream: bool) -> Call {
-    let model = stage.model();
+    let model = format!("{}/{}", stage.provider, upstream_model(stage.wire));
     let mut body: Value = serde_json::from_str(body).expect("a request");
     if client != Wire::Gemini {
         body["model"] = model.as_str().into();

@@ -2,7 +2,9 @@
 
 use serde_json::json;
 
-use super::{call, calls_of, minimal, pairs, stage, text_of, text_of_stream, understood, understood_stream};
+use super::{
+    call, calls_of, minimal, pairs, stage, text_of, text_of_stream, understood, understood_stream, upstream_model,
+};
 use crate::support::client::End;
 use crate::support::corpus::events;
 use crate::support::script::{Answer, Gate};
@@ -22,7 +24,7 @@ async fn text_comes_back_whole_and_is_counted() {
         let body = understood(client, &reply);
         assert_eq!(text_of(client, &body), plain_text(vendor), "{vendor:?} for {client:?}");
         assert_eq!(reply.header("x-provider"), Some(stage.provider.as_str()));
-        assert_eq!(stage.recorded().target, vendor.target("vendor-model", false));
+        assert_eq!(stage.recorded().target, vendor.target(upstream_model(vendor), false));
         let total = stage.usage(1).await;
         assert!(total["input"].as_i64() > Some(0) && total["output"].as_i64() > Some(0), "{total}");
         assert_eq!((&total["estimated_calls"], &total["failed_calls"]), (&json!(0), &json!(0)));
@@ -39,7 +41,7 @@ async fn text_comes_back_as_a_stream_and_is_counted() {
         let reply = call(&stage, client, minimal(client), true).send().await;
         let events = understood_stream(client, &reply);
         assert_eq!(text_of_stream(client, &events), expected, "{vendor:?} for {client:?}");
-        assert_eq!(stage.recorded().target, vendor.target("vendor-model", true));
+        assert_eq!(stage.recorded().target, vendor.target(upstream_model(vendor), true));
         let total = stage.usage(1).await;
         assert!(total["input"].as_i64() > Some(0) && total["output"].as_i64() > Some(0), "{total}");
         assert_eq!((&total["estimated_calls"], &total["failed_calls"]), (&json!(0), &json!(0)));

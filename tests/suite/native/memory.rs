@@ -21,7 +21,7 @@ async fn an_idle_gateway_is_small() {
     let host = Host::start(setup().argument("--threads", 2));
     host.get("/health").send().await.expect(200);
     let resident = resident(&host);
-    let bar = if is_optimized() { 30 } else { 40 };
+    let bar = if is_optimized() { 30 } else { 48 };
     assert!(resident <= bar * 1024, "{resident} KiB");
 }
 

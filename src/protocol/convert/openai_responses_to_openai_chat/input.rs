@@ -47,6 +47,7 @@ pub(super) fn input<'a>(
     let contents = Contents { model, media: context.media, wanted: Vec::new(), marks_are_lost: false };
     let turns = Turns::default();
     let mut reader = Reader {
+        model_name: context.model,
         model,
         contents,
         turns,
@@ -78,6 +79,7 @@ pub(super) fn input<'a>(
 }
 
 struct Reader<'a> {
+    model_name: &'a str,
     model: Capabilities,
     contents: Contents<'a>,
     turns: Turns<'a>,
@@ -173,6 +175,7 @@ impl<'a> Reader<'a> {
     fn reasoning(&mut self, item: &'a ReasoningItem<'a>, path: String) {
         let text = text_of(item);
         let sealed = item.encrypted_content.as_deref().and_then(unseal);
+        let sealed = sealed.filter(|(family, _)| family.has_model(self.model_name));
         if self.model.openai {
             if text.is_some() || item.encrypted_content.is_some() {
                 self.lost_reasoning.get_or_insert(path);

@@ -182,6 +182,9 @@ fn sealed_reasoning_goes_to_its_own_family() {
     let message = messages("gemini-3-pro", &input)[0].clone();
     assert_eq!(message["tool_calls"][0]["extra_content"], json!({"google": {"thought_signature": "c2ln"}}));
     assert_eq!(message["tool_calls"][1].get("extra_content"), None);
+    assert_eq!(message.get("thinking_blocks"), None);
+    let message = messages("claude-opus-5", &input)[0].clone();
+    assert_eq!(message["tool_calls"][0].get("extra_content"), None);
     assert_eq!(message["thinking_blocks"], json!([{"type": "thinking", "thinking": "", "signature": "c2ln"}]));
 }
 
