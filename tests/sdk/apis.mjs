@@ -20,6 +20,11 @@ export function apis(url) {
   };
 }
 
+/** What the SDK adds to an answer, and what only answers have, is not sent back. */
+function asSent(answer) {
+  return JSON.parse(JSON.stringify(answer, (name, value) => (name.startsWith("parsed") ? undefined : value)));
+}
+
 async function chat(openai, { model, text, image, history = [], results, tools, schema, effort, stream }) {
   const messages = [...history];
   if (text) {
@@ -49,7 +54,7 @@ async function chat(openai, { model, text, image, history = [], results, tools, 
       arguments: JSON.parse(call.function.arguments),
     })),
     output: answer.usage.completion_tokens,
-    history: [...messages, message],
+    history: [...messages, asSent({ ...message, annotations: undefined })],
   };
 }
 
@@ -79,7 +84,7 @@ async function responses(openai, { model, text, image, history = [], results, to
       .filter(item => item.type === "function_call")
       .map(item => ({ id: item.call_id, name: item.name, arguments: JSON.parse(item.arguments) })),
     output: answer.usage.output_tokens,
-    history: [...input, ...answer.output],
+    history: [...input, ...asSent(answer.output)],
   };
 }
 

@@ -15,7 +15,8 @@ const COMMANDS = {
   worker: () => [process.execPath, [join(root, "scripts/worker-host.mjs")]],
 };
 
-export const HOSTS = Object.keys(COMMANDS);
+/** The hosts that are tried; `TOLLGATE_HOSTS=native` leaves the Worker out. */
+export const HOSTS = process.env.TOLLGATE_HOSTS?.split(",") ?? Object.keys(COMMANDS);
 
 /** Starts a host with a configuration; gives its address and a function that ends it. */
 export async function start(host, document) {
