@@ -22,6 +22,15 @@ need_packages() {
   fi
 }
 
+# The agents of tests/agents, which are large; with a Node of their own, since some of them want a newer one.
+need_agents() {
+  need_node
+  if [ ! -f tests/agents/node_modules/.package-lock.json ] || [ tests/agents/package-lock.json -nt tests/agents/node_modules/.package-lock.json ]; then
+    say "npm packages of the agents"
+    npm ci --prefix tests/agents --no-audit --no-fund
+  fi
+}
+
 need_wasm_target() {
   rustup target list --installed | grep -qx wasm32-unknown-unknown || rustup target add wasm32-unknown-unknown
 }

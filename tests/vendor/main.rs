@@ -96,6 +96,7 @@ async fn answer(vendor: Arc<Vendor>, request: Request<Incoming>) -> Result<Respo
     }
     let question = Question::read(dialect, &request);
     let mut faults = validate::request(dialect, &request);
+    faults.retain(|fault| !is_taken_from_codex(fault));
     faults.extend(question.faults.iter().cloned());
     if !faults.is_empty() {
         vendor.faults.lock().unwrap().push(json!({"dialect": dialect, "faults": faults, "request": request}));
@@ -108,6 +109,12 @@ async fn answer(vendor: Arc<Vendor>, request: Request<Incoming>) -> Result<Respo
         return Ok(respond(200, "text/event-stream", String::from_utf8(stream.expect("an answer")).unwrap()));
     }
     Ok(respond(200, "application/json", answer.to_string()))
+}
+
+/// OpenAI takes from its own agent what its reference does not list; the gateway passes it on to a vendor of the same dialect.
+fn is_taken_from_codex(fault: &str) -> bool {
+    let member = fault.strip_suffix(" is not known").unwrap_or_default();
+    member == "body.client_metadata" || (member.starts_with("body.input[") && member.ends_with("].id"))
 }
 
 fn respond(status: u16, content_type: &str, body: String) -> Response<Full<Bytes>> {
