@@ -32,7 +32,7 @@ const miniflare = new Miniflare({
 
 if (!TOLLGATE_SKIP_MIGRATIONS) {
   const database = await miniflare.getD1Database("DB");
-  for (const statements of migrations()) await migrate(database, statements);
+  for (const migration of migrations()) await migrate(database, migration);
 }
 const url = await miniflare.ready;
 console.log(`tollgate listens on http://127.0.0.1:${url.port}`);
@@ -66,21 +66,29 @@ function compatibilityDate() {
   return /compatibility_date = "(.*)"/.exec(readFileSync(`${root}/wrangler.toml`, "utf8"))[1];
 }
 
-/** The statements of each migration, in order. */
+/** The number and the statements of each migration, in order. */
 function migrations() {
-  return readdirSync(`${root}/migrations`).sort().map(file =>
-    readFileSync(`${root}/migrations/${file}`, "utf8")
+  return readdirSync(`${root}/migrations`).sort().map(file => ({
+    version: parseInt(file),
+    statements: readFileSync(`${root}/migrations/${file}`, "utf8")
       .replace(/^\s*--.*$/gm, "")
       .split(/;\s*$/m)
       .map(statement => statement.trim())
-      .filter(statement => statement !== ""));
+      .filter(statement => statement !== ""),
+  }));
 }
 
-/** Applies one migration; one that is applied already fails at its first statement, and changes nothing. */
-async function migrate(database, statements) {
+/** Applies a migration that has not been applied yet. */
+async function migrate(database, { version, statements }) {
+  if ((await schemaVersion(database)) >= version) return;
+  await database.batch(statements.map(statement => database.prepare(statement)));
+}
+
+async function schemaVersion(database) {
   try {
-    await database.batch(statements.map(statement => database.prepare(statement)));
+    return await database.prepare("SELECT schema_version FROM settings WHERE id = 1").first("schema_version");
   } catch (error) {
-    if (!/already exists/.test(error.message)) throw error;
+    if (/no such table/.test(error.message)) return 0;
+    throw error;
   }
 }
