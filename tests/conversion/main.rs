@@ -16,6 +16,7 @@
 mod corpus;
 mod requests;
 mod responses;
+mod round_trips;
 mod streams;
 mod validators_claude_gemini;
 mod validators_openai;

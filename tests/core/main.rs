@@ -19,6 +19,7 @@ use support::validate;
 
 mod batches;
 mod commits;
+mod conversions;
 mod credentials;
 mod damaged_rows;
 mod endings;
