@@ -7,6 +7,7 @@ pub mod claude;
 pub mod convert;
 pub mod dialect;
 pub mod error;
+pub mod few;
 pub mod foreign;
 pub mod gemini;
 mod glance;

@@ -68,6 +68,18 @@ impl Parser {
             self.after_return = rest.first() == Some(&b'\r');
             piece = rest.get(1..).unwrap_or_default();
             if self.partial.is_empty() {
+                // Most events are one line of data and arrive whole: they are not copied.
+                if !self.has_data
+                    && !self.too_long
+                    && let Some(following) = after_blank_line(rest)
+                    && let Some(data) = field(line, b"data")
+                {
+                    sink(Event { name: &self.name, data });
+                    self.name.clear();
+                    self.after_return = false;
+                    piece = following;
+                    continue;
+                }
                 self.line(line, sink);
             } else {
                 let mut whole = std::mem::take(&mut self.partial);
@@ -119,6 +131,14 @@ impl Parser {
             self.name.extend_from_slice(value.get(..value.len().min(256)).unwrap_or_default());
         }
     }
+}
+
+/// What follows the end of a line and the blank line after it, if they are the first of `rest`.
+fn after_blank_line(rest: &[u8]) -> Option<&[u8]> {
+    let line_end = |text: &'_ [u8]| text.strip_prefix(b"\r").unwrap_or(text).strip_prefix(b"\n").map(<[u8]>::len);
+    let after = rest.len() - line_end(rest)?;
+    let blank = rest.get(after..)?;
+    rest.get(rest.len() - line_end(blank)?..)
 }
 
 /// The value of a line `name: value`, `name:value` or `name`.

@@ -306,11 +306,21 @@ pub fn kind(text: &RawValue) -> Result<Text<'_>, serde_json::Error> {
         #[serde(borrow, rename = "type")]
         kind: Option<Text<'a>>,
     }
+    if let Some(kind) = leading_kind(text.get()) {
+        return Ok(kind);
+    }
     if !text.get().starts_with('{') {
         return Err(serde_json::Error::custom("an object is expected"));
     }
     let Kind { kind } = serde_json::from_str(text.get())?;
     kind.ok_or_else(|| serde_json::Error::custom("missing field `type`"))
+}
+
+/// The member `type` of an object, if it is the first one, as it is where vendors and their SDKs write, and has no escapes.
+pub fn leading_kind(text: &str) -> Option<Text<'_>> {
+    let text = text.trim_start().strip_prefix('{')?.trim_start().strip_prefix("\"type\"")?;
+    let (kind, _) = text.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?.split_once('"')?;
+    (!kind.contains('\\')).then(|| kind.into())
 }
 
 /// What is wrong with an object of this kind, without the place within its own text, which would mislead.

@@ -54,7 +54,7 @@ pub fn cases() -> Vec<Case> {
     for from in Dialect::ALL {
         for to in Dialect::ALL.into_iter().filter(|to| *to != from) {
             for (kind, bytes) in [("text", streams::text(from)), ("tools", streams::tools(from))] {
-                let units = bytes.windows(2).filter(|end| end == b"\n\n").count();
+                let units = bytes.split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"data: ")).count();
                 cases.push(Case {
                     name: format!("{kind}.{from}_to_{to}"),
                     units,

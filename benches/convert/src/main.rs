@@ -6,17 +6,27 @@ use std::time::{Duration, Instant};
 fn main() {
     let seconds = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(0.5);
     let mut slowest: Option<(f64, String)> = None;
+    let mut hungriest: Option<(f64, String)> = None;
     for case in tollgate_bench_convert::cases() {
         case.run();
         let allocations = allocation_counter::measure(|| case.run()).count_total as f64 / case.units as f64;
         let per_second = rate(&case, Duration::from_secs_f64(seconds));
         println!("convert.native.{} per_second={per_second:.0} allocations={allocations:.2}", case.name);
-        if case.name.starts_with("text.") && slowest.as_ref().is_none_or(|(rate, _)| per_second < *rate) {
+        if !case.name.starts_with("text.") {
+            continue;
+        }
+        if hungriest.as_ref().is_none_or(|(most, _)| allocations > *most) {
+            hungriest = Some((allocations, case.name.clone()));
+        }
+        if slowest.as_ref().is_none_or(|(rate, _)| per_second < *rate) {
             slowest = Some((per_second, case.name));
         }
     }
     if let Some((rate, name)) = slowest {
         println!("convert.native.slowest_text {name} per_second={rate:.0}");
+    }
+    if let Some((most, name)) = hungriest {
+        println!("convert.native.most_allocations_of_text {name} allocations={most:.2}");
     }
 }
 

@@ -32,7 +32,7 @@ pub fn text(dialect: Dialect) -> Vec<u8> {
             events.push(json!({"type": "response.output_item.added", "output_index": 0, "item": item("in_progress", json!([]))}));
             events.push(json!({"type": "response.content_part.added", "item_id": "msg_1", "output_index": 0, "content_index": 0, "part": part("")}));
             let all: String = words.clone().collect();
-            events.extend(words.map(|word| json!({"type": "response.output_text.delta", "item_id": "msg_1", "output_index": 0, "content_index": 0, "delta": word, "logprobs": []})));
+            events.extend(words.map(|word| json!({"type": "response.output_text.delta", "item_id": "msg_1", "output_index": 0, "content_index": 0, "delta": word, "logprobs": [], "obfuscation": "Vh2x0c"})));
             events.push(json!({"type": "response.output_text.done", "item_id": "msg_1", "output_index": 0, "content_index": 0, "text": all, "logprobs": []}));
             events.push(json!({"type": "response.content_part.done", "item_id": "msg_1", "output_index": 0, "content_index": 0, "part": part(&all)}));
             let done = item("completed", json!([part(&all)]));
@@ -71,7 +71,7 @@ pub fn tools(dialect: Dialect) -> Vec<u8> {
             events.push(
                 json!({"type": "response.output_item.added", "output_index": 0, "item": item("in_progress", "")}),
             );
-            events.extend(pieces.iter().map(|piece| json!({"type": "response.function_call_arguments.delta", "item_id": "fc_1", "output_index": 0, "delta": piece})));
+            events.extend(pieces.iter().map(|piece| json!({"type": "response.function_call_arguments.delta", "item_id": "fc_1", "output_index": 0, "delta": piece, "obfuscation": "Vh2x0c"})));
             events.push(json!({"type": "response.function_call_arguments.done", "item_id": "fc_1", "output_index": 0, "arguments": all}));
             let done = item("completed", &all);
             events.push(json!({"type": "response.output_item.done", "output_index": 0, "item": done}));
@@ -100,7 +100,8 @@ fn chat(delta: Value, finish_reason: Value) -> String {
     data(
         None,
         &json!({"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1_796_000_000, "model": "gpt-6",
-        "system_fingerprint": "fp_1", "choices": [{"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish_reason}], "usage": null}),
+        "service_tier": "default", "system_fingerprint": "fp_1",
+        "choices": [{"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish_reason}], "usage": null, "obfuscation": "Vh2x0c"}),
     )
 }
 
@@ -142,6 +143,7 @@ fn claude(block: Value, deltas: Vec<Value>, reason: &str) -> Vec<u8> {
         json!({"type": "message_start", "message": message}),
         json!({"type": "content_block_start", "index": 0, "content_block": block}),
     ];
+    events.push(json!({"type": "ping"}));
     events.extend(deltas);
     events.push(json!({"type": "content_block_stop", "index": 0}));
     events.push(json!({"type": "message_delta", "delta": {"stop_reason": reason, "stop_sequence": null}, "usage": {"output_tokens": 96}}));
@@ -157,6 +159,8 @@ fn gemini(parts: Value, reason: Option<&str>) -> String {
     data(
         None,
         &json!({"candidates": [candidate], "modelVersion": "gemini-3-pro", "responseId": "r1",
-        "usageMetadata": {"promptTokenCount": 20, "candidatesTokenCount": 96, "totalTokenCount": 116}}),
+        "usageMetadata": {"promptTokenCount": 20, "candidatesTokenCount": 96, "totalTokenCount": 200, "thoughtsTokenCount": 84,
+            "promptTokensDetails": [{"modality": "TEXT", "tokenCount": 20}]}}),
     )
+    .replace('\n', "\r\n")
 }

@@ -12,12 +12,14 @@ pub struct StreamEditor {
     converter: Box<dyn StreamConverter>,
     target: Dialect,
     out: Vec<u8>,
+    /// The most that a chunk became so far.
+    most: usize,
 }
 
 impl StreamEditor {
     /// An editor around `converter`, which writes `target`.
     pub fn new(converter: Box<dyn StreamConverter>, target: Dialect) -> Self {
-        Self { parser: Parser::default(), converter, target, out: Vec::new() }
+        Self { parser: Parser::default(), converter, target, out: Vec::new(), most: 0 }
     }
 
     /// What `chunk` becomes.
@@ -25,11 +27,13 @@ impl StreamEditor {
     /// A chunk that becomes nothing although it ends with a whole event was a sign of life, a comment or something that the target
     /// does not show; the reader gets a sign of life for it.
     pub fn feed(&mut self, chunk: &[u8]) -> Bytes {
-        let Self { parser, converter, out, .. } = self;
+        let Self { parser, converter, out, most, .. } = self;
+        out.reserve(*most);
         parser.feed(chunk, &mut |event| converter.event(&String::from_utf8_lossy(event.data), out));
         if out.is_empty() && parser.at_border() && !converter.is_over() {
             return heartbeat(self.target);
         }
+        self.most = self.most.max(self.out.len());
         std::mem::take(&mut self.out).into()
     }
 

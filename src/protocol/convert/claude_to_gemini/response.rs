@@ -42,7 +42,7 @@ pub fn convert<'a>(
         ..Candidate::default()
     };
     Ok(Target {
-        candidates: vec![candidate],
+        candidates: candidate.into(),
         usage_metadata: response.usage.as_ref().map(ending::usage),
         model_version: Some(response.model.by_ref()),
         response_id: Some(response.id.by_ref()),

@@ -7,6 +7,7 @@ use super::calls::arguments;
 use super::sources::inline;
 use crate::protocol::convert::media::data_url;
 use crate::protocol::convert::names::CUSTOM_INPUT;
+use crate::protocol::few::Few;
 use crate::protocol::gemini::wire::content::{FunctionCall, Part};
 use crate::protocol::gemini::wire::grounding::{
     GroundingChunk, GroundingMetadata, GroundingSupport, LogprobsResult, Segment, TokenCandidate, TopCandidates,
@@ -54,7 +55,7 @@ fn positive(count: Option<u64>) -> Option<Count> {
     count.filter(|count| *count > 0).map(Count)
 }
 
-fn details<const N: usize>(counts: [(Modality<'static>, Option<u64>); N]) -> Vec<ModalityTokenCount<'static>> {
+fn details<const N: usize>(counts: [(Modality<'static>, Option<u64>); N]) -> Few<ModalityTokenCount<'static>> {
     let counts = counts.into_iter().filter_map(|(modality, count)| {
         Some(ModalityTokenCount { modality: Some(modality), token_count: Some(positive(count)?) })
     });

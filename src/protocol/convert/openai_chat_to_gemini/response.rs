@@ -4,6 +4,7 @@ use super::answer;
 use super::thinking::{signature, text_part};
 use crate::protocol::convert::seal::{Family, seal_base64};
 use crate::protocol::convert::{ConvertError, Losses, Reply};
+use crate::protocol::few::Few;
 use crate::protocol::gemini::wire::content::{Content as TargetContent, Part, Role};
 use crate::protocol::gemini::wire::proto::Count;
 use crate::protocol::gemini::wire::response::{
@@ -27,7 +28,7 @@ pub fn convert<'a>(
         losses.hint("moderation", "has no counterpart at Gemini");
     }
     let choices = response.choices.iter().enumerate();
-    let candidates: Vec<_> = choices.map(|(index, choice)| candidate(choice, index, reply, losses)).collect();
+    let candidates: Few<_> = choices.map(|(index, choice)| candidate(choice, index, reply, losses)).collect();
     // Gemini answers without candidates only to a prompt that it refuses.
     let prompt_feedback = candidates
         .is_empty()

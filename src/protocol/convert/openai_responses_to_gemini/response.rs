@@ -48,7 +48,7 @@ pub fn convert<'a>(
         ..Candidate::default()
     };
     Ok(Target {
-        candidates: vec![candidate],
+        candidates: candidate.into(),
         usage_metadata: response.usage.as_ref().map(answer::usage),
         model_version: Some(response.model.as_deref().unwrap_or(&reply.model).into()),
         response_id: Some(response.id.by_ref()),

@@ -12,6 +12,7 @@ use serde::de::value::{BorrowedStrDeserializer, MapAccessDeserializer, StrDeseri
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
+use crate::protocol::few::Few;
 use crate::protocol::wire::Text;
 
 /// Defines a message. Its fields are `Option` or `Vec`, and are named in snake_case; the camelCase name follows where it differs,
@@ -129,6 +130,12 @@ impl<'de, T: Deserialize<'de>> Field<'de> for Vec<T> {
     }
 }
 
+impl<'de, T: Deserialize<'de>> Field<'de> for Few<T> {
+    fn read<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(FewVisitor(PhantomData))
+    }
+}
+
 /// Whether a member is left out: where it is nothing, or an empty list, which a message cannot tell from none.
 pub(super) fn absent<'f, F>(field: &'f F) -> bool
 where
@@ -148,7 +155,11 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ListVisitor<T> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Vec<T>, A::Error> {
-        let mut list = Vec::new();
+        // Mostly there is one, and elements are large.
+        let mut list = match elements.next_element()? {
+            Some(first) => vec![first],
+            None => Vec::new(),
+        };
         while let Some(element) = elements.next_element()? {
             list.push(element);
         }
@@ -169,6 +180,29 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ListVisitor<T> {
 
     fn visit_unit<E>(self) -> Result<Vec<T>, E> {
         Ok(Vec::new())
+    }
+}
+
+/// As [`ListVisitor`], without an allocation for a list of one.
+struct FewVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for FewVisitor<T> {
+    type Value = Few<T>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Few<T>, A::Error> {
+        Few::collect(|| elements.next_element())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Few<T>, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(members)).map(Few::One)
+    }
+
+    fn visit_unit<E>(self) -> Result<Few<T>, E> {
+        Ok(Few::default())
     }
 }
 

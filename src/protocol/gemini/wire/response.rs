@@ -7,6 +7,7 @@ use super::content::Content;
 use super::grounding::{CitationMetadata, GroundingMetadata, LogprobsResult, UrlContextMetadata};
 use super::proto::{Count, Number, message, words};
 use super::request::{Modality, ServiceTier};
+use crate::protocol::few::Few;
 use crate::protocol::wire::{Raw, Text};
 
 message! {
@@ -16,7 +17,7 @@ message! {
     /// it are to be joined, calls come whole, and of usage the last one counts.
     pub struct GenerateContentResponse<'a> {
         /// The answers. None when the prompt was blocked.
-        candidates: Vec<Candidate<'a>>,
+        candidates: Few<Candidate<'a>>,
         /// Whether the prompt was blocked.
         prompt_feedback = "promptFeedback": Option<PromptFeedback<'a>>,
         /// What it cost so far.
@@ -151,13 +152,13 @@ message! {
         /// All of these.
         total_token_count = "totalTokenCount": Option<Count>,
         /// The prompt by kind of content.
-        prompt_tokens_details = "promptTokensDetails": Vec<ModalityTokenCount<'a>>,
+        prompt_tokens_details = "promptTokensDetails": Few<ModalityTokenCount<'a>>,
         /// The part from the cache by kind.
-        cache_tokens_details = "cacheTokensDetails": Vec<ModalityTokenCount<'a>>,
+        cache_tokens_details = "cacheTokensDetails": Few<ModalityTokenCount<'a>>,
         /// The answers by kind.
-        candidates_tokens_details = "candidatesTokensDetails": Vec<ModalityTokenCount<'a>>,
+        candidates_tokens_details = "candidatesTokensDetails": Few<ModalityTokenCount<'a>>,
         /// What tools found by kind.
-        tool_use_prompt_tokens_details = "toolUsePromptTokensDetails": Vec<ModalityTokenCount<'a>>,
+        tool_use_prompt_tokens_details = "toolUsePromptTokensDetails": Few<ModalityTokenCount<'a>>,
         /// How it was served. The pages show it, the SDK's type does not have it.
         service_tier = "serviceTier": Option<ServiceTier<'a>>,
         /// Vertex AI only.

@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn chunks_without_choices_are_read() {
         let chunk: Chunk<'_> = serde_json::from_str(r#"{"choices":[{"delta":null}]}"#).unwrap();
-        assert_eq!(chunk.choices.unwrap(), [Default::default()]);
+        assert_eq!(*chunk.choices.unwrap(), [Default::default()]);
         for choices in ["", r#","choices":null"#, r#","choices":[]"#] {
             let text = format!(r#"{{"id":"c","usage":{{"prompt_tokens":7,"completion_tokens":null}}{choices}}}"#);
             let chunk: Chunk<'_> = serde_json::from_str(&text).unwrap();

@@ -8,6 +8,7 @@ use super::lenient::{null_is_default, whole, whole_or_zero};
 use super::message::{ReasoningDetail, Role, ThinkingBlock};
 use super::response::{Annotation, FinishReason, Logprobs};
 use super::usage::CompletionUsage;
+use crate::protocol::few::Few;
 use crate::protocol::wire::{Raw, Text};
 
 /// The data of the event that ends a stream.
@@ -36,7 +37,7 @@ pub struct Chunk<'a> {
     pub system_fingerprint: Option<Text<'a>>,
     /// Empty in the usage chunk; absent in an error.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub choices: Option<Vec<ChunkChoice<'a>>>,
+    pub choices: Option<Few<ChunkChoice<'a>>>,
     /// What it took: at OpenAI once, in the last chunk, for those who asked. Some vendors have it in every chunk, at first with zeros,
     /// and growing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -95,7 +96,7 @@ pub struct Delta<'a> {
     pub thinking_blocks: Option<Vec<ThinkingBlock<'a>>>,
     /// Calls.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub tool_calls: Option<Vec<ToolCallDelta<'a>>>,
+    pub tool_calls: Option<Few<ToolCallDelta<'a>>>,
     /// The legacy form of one call.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub function_call: Option<FunctionCallDelta<'a>>,

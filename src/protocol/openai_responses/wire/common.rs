@@ -7,7 +7,7 @@ use std::fmt;
 use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, Visitor};
 
-use crate::protocol::wire::Text;
+use crate::protocol::wire::{Text, leading_kind};
 
 /// The object of a tool, an action or an environment that has no members besides `type`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
@@ -67,16 +67,10 @@ pub(super) use events;
 
 /// The member `type` of an object; cheap where it is the first one.
 pub(super) fn kind(text: &str) -> Result<Text<'_>, serde_json::Error> {
-    if let Some(kind) = leading_kind(text) {
-        return Ok(kind.into());
+    match leading_kind(text) {
+        Some(kind) => Ok(kind),
+        None => crate::protocol::wire::kind(serde_json::from_str(text)?),
     }
-    crate::protocol::wire::kind(serde_json::from_str(text)?)
-}
-
-fn leading_kind(text: &str) -> Option<&str> {
-    let text = text.trim_start().strip_prefix('{')?.trim_start().strip_prefix("\"type\"")?;
-    let (kind, _) = text.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?.split_once('"')?;
-    (!kind.contains('\\')).then_some(kind)
 }
 
 /// Readers of members that come in more forms than the reference says.
