@@ -4,6 +4,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::messages::text_part;
+use crate::protocol::convert::from_gemini::is_kept_by_google;
+use crate::protocol::convert::loss::NO_COUNTERPART;
 use crate::protocol::convert::media::{MediaFile, standard_base64};
 use crate::protocol::convert::{Context, ConvertError, Notes};
 use crate::protocol::gemini::wire::content::{Blob, FileData, MediaResolution, Part, PartMediaResolution};
@@ -52,7 +54,7 @@ impl<'a> Media<'a> {
         }
         if part.inline_data.is_none() && part.file_data.is_none() {
             if *part != Part::default() {
-                notes.losses.add(path, "has no counterpart in Chat Completions");
+                notes.losses.add(path, NO_COUNTERPART);
             }
             return Ok(None);
         }
@@ -93,7 +95,7 @@ impl<'a> Media<'a> {
         path: &str,
     ) -> Result<Option<TargetPart<'a>>, ConvertError> {
         let uri = file.file_uri.as_deref().unwrap_or_default();
-        if is_held_by_google(uri) {
+        if is_kept_by_google(uri) {
             return Err(ConvertError::unsupported(
                 format!("{path}.fileUri"),
                 "only Google can read this file; send it as inlineData or by a public https address",
@@ -121,19 +123,6 @@ impl<'a> Media<'a> {
         };
         inline(&blob, detail, path).map(Some)
     }
-}
-
-/// Files of the Files API and of Cloud Storage, and videos at YouTube.
-fn is_held_by_google(uri: &str) -> bool {
-    const BEGINNINGS: [&str; 6] = [
-        "gs://",
-        "files/",
-        "https://generativelanguage.googleapis.com/",
-        "https://www.youtube.com/",
-        "https://youtube.com/",
-        "https://youtu.be/",
-    ];
-    BEGINNINGS.iter().any(|beginning| uri.starts_with(beginning))
 }
 
 fn image<'a>(url: String, detail: Option<&'static str>) -> TargetPart<'a> {
@@ -207,9 +196,9 @@ fn said_about(part: &Part<'_>, path: &str, notes: &mut Notes) {
         ("mediaProcessing", part.media_processing.is_some()),
     ];
     for (member, _) in members.into_iter().filter(|(_, is_there)| *is_there) {
-        notes.losses.add(format!("{path}.{member}"), "has no counterpart in Chat Completions");
+        notes.losses.add(format!("{path}.{member}"), NO_COUNTERPART);
     }
     if part.part_metadata.is_some() {
-        notes.losses.hint(format!("{path}.partMetadata"), "has no counterpart in Chat Completions");
+        notes.losses.hint(format!("{path}.partMetadata"), NO_COUNTERPART);
     }
 }
