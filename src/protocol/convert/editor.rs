@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::StreamConverter;
 use crate::protocol::dialect::Dialect;
-use crate::protocol::sse::{Parser, heartbeat};
+use crate::protocol::sse::{Event, Parser, heartbeat};
 
 /// Feeds a converter with the bytes of its source.
 pub struct StreamEditor {
@@ -29,7 +29,7 @@ impl StreamEditor {
     pub fn feed(&mut self, chunk: &[u8]) -> Bytes {
         let Self { parser, converter, out, most, .. } = self;
         out.reserve(*most);
-        parser.feed(chunk, &mut |event| converter.event(&String::from_utf8_lossy(event.data), out));
+        parser.feed(chunk, &mut |event| convert(&mut **converter, event, out));
         if out.is_empty() && parser.at_border() && !converter.is_over() {
             return heartbeat(self.target);
         }
@@ -40,10 +40,17 @@ impl StreamEditor {
     /// What is left when the source has ended.
     pub fn finish(&mut self) -> Bytes {
         let Self { parser, converter, out, .. } = self;
-        parser.finish(&mut |event| converter.event(&String::from_utf8_lossy(event.data), out));
+        parser.finish(&mut |event| convert(&mut **converter, event, out));
         if !converter.is_over() {
             converter.finish(out);
         }
         std::mem::take(&mut self.out).into()
+    }
+}
+
+fn convert(converter: &mut dyn StreamConverter, event: Event<'_>, out: &mut Vec<u8>) {
+    match std::str::from_utf8(event.data) {
+        Ok(data) => converter.event(data, out),
+        Err(_) => converter.event(&String::from_utf8_lossy(event.data), out),
     }
 }
