@@ -101,12 +101,12 @@ fn left_out(request: &MessagesRequest<'_>, losses: &mut Losses) {
 
 /// Whether anything but thinking is edited, which other vendors drop by themselves.
 fn edits_context(edits: &Raw<'_>) -> bool {
-    #[derive(serde::Deserialize)]
+    #[derive(tollgate_macros::Read)]
     struct Edits<'a> {
         #[serde(borrow, default)]
         edits: Vec<Edit<'a>>,
     }
-    #[derive(serde::Deserialize)]
+    #[derive(tollgate_macros::Read)]
     struct Edit<'a> {
         #[serde(borrow, rename = "type")]
         kind: Text<'a>,

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
 use serde_json::{Value, json};
+use tollgate_macros::Read;
 
 use crate::protocol::claude::capabilities;
 use crate::protocol::claude::wire::request::Empty;
@@ -236,7 +236,7 @@ fn choice<'a>(
 
 /// The JSON Schema of arguments, which Claude wants to be of an object.
 fn of_object<'a>(schema: Raw<'a>, path: &str) -> Result<Raw<'a>, ConvertError> {
-    #[derive(Deserialize)]
+    #[derive(Read)]
     struct Head<'a> {
         #[serde(borrow, rename = "type")]
         kind: Option<Cow<'a, str>>,

@@ -101,7 +101,7 @@ fn tool<'a>(name: Text<'a>, description: Option<Text<'a>>, input_schema: Raw<'a>
 
 /// Claude wants a schema of type `object`; some clients leave the type out, or send `{}` or null for "no parameters".
 fn object_schema<'a>(parameters: &'a Raw<'a>, path: &str) -> Result<Raw<'a>, ConvertError> {
-    #[derive(serde::Deserialize)]
+    #[derive(tollgate_macros::Read)]
     struct Kind<'a> {
         #[serde(borrow, rename = "type")]
         kind: Option<&'a serde_json::value::RawValue>,

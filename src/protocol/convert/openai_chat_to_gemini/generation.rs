@@ -1,6 +1,6 @@
 //! How the answer is generated: lengths, sampling, thinking.
 
-use serde::Deserialize;
+use tollgate_macros::Read;
 
 use super::format;
 use crate::protocol::convert::effort::Effort;
@@ -19,7 +19,7 @@ const MAX_CANDIDATES: u64 = 8;
 const MAX_LOGPROBS: u64 = 20;
 
 /// What clients say to Gemini in `extra_body.google` (<https://ai.google.dev/gemini-api/docs/openai#extra-body>).
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Read)]
 pub(super) struct Extra<'a> {
     #[serde(borrow, default)]
     thinking_config: Option<ThinkingConfig<'a>>,
@@ -31,7 +31,7 @@ pub(super) struct Extra<'a> {
 impl<'a> Extra<'a> {
     /// What stands in the request.
     pub(super) fn read(request: &'a Request<'a>) -> Self {
-        #[derive(Deserialize)]
+        #[derive(Read)]
         struct Body<'a> {
             #[serde(borrow)]
             google: Extra<'a>,

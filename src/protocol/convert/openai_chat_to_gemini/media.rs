@@ -1,6 +1,6 @@
 //! The parts of a message: texts, images, sounds, files.
 
-use serde::Deserialize;
+use tollgate_macros::Read;
 
 use super::sources::{Sources, inline, media_type_of};
 use super::thinking::text_part;
@@ -120,12 +120,12 @@ fn file<'a>(file: &'a source::File<'a>, path: &str, sources: &mut Sources<'a>) -
 
 /// Parts that compatible vendors have: a video is the one that Gemini understands.
 fn other<'a>(raw: &'a Raw<'a>, path: &str, sources: &mut Sources<'a>) -> Result<Part<'a>, ConvertError> {
-    #[derive(Deserialize)]
+    #[derive(Read)]
     struct Video<'a> {
         #[serde(borrow)]
         video_url: Address<'a>,
     }
-    #[derive(Deserialize)]
+    #[derive(Read)]
     struct Address<'a> {
         #[serde(borrow)]
         url: &'a str,

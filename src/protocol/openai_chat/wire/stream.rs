@@ -1,7 +1,8 @@
 //! The events of a stream: chunks without names, `[DONE]` at the end. Each is read in one pass, but for parts of a content, annotations
 //! and pieces of reasoning with a signature.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use tollgate_macros::Read;
 
 use super::content::{Content, Part};
 use super::lenient::{null_is_default, whole, whole_or_zero};
@@ -14,7 +15,7 @@ use crate::protocol::wire::{Raw, Text};
 pub const DONE: &str = "[DONE]";
 
 /// The data of every other event.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct Chunk<'a> {
     /// `chatcmpl-…`, the same in all chunks.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -53,7 +54,7 @@ pub struct Chunk<'a> {
 }
 
 /// What a chunk adds to one of the answers.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct ChunkChoice<'a> {
     /// The answer.
     #[serde(default, deserialize_with = "whole_or_zero")]
@@ -70,7 +71,7 @@ pub struct ChunkChoice<'a> {
 }
 
 /// What is added to an answer. Texts are fragments, to be put together.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct Delta<'a> {
     /// In the first delta only: OpenAI's SDK puts repeated roles together, as it does with ids and names of calls.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -115,7 +116,7 @@ pub struct Delta<'a> {
 }
 
 /// What is added to a call.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct ToolCallDelta<'a> {
     /// Which call. OpenAI's SDK needs it; some vendors leave it out, and send each call whole.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole")]
@@ -138,7 +139,7 @@ pub struct ToolCallDelta<'a> {
 }
 
 /// What is added to a call of a function.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct FunctionCallDelta<'a> {
     /// In the first fragment only.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -149,7 +150,7 @@ pub struct FunctionCallDelta<'a> {
 }
 
 /// What is added to a call of a custom tool.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct CustomCallDelta<'a> {
     /// In the first fragment only.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -160,7 +161,7 @@ pub struct CustomCallDelta<'a> {
 }
 
 /// What is added to a spoken answer.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct AudioDelta<'a> {
     /// By which a later message names it.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
