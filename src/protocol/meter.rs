@@ -5,6 +5,7 @@
 use bytes::Bytes;
 use memchr::memmem;
 use serde::Deserialize;
+use tollgate_macros::Read;
 
 use super::dialect::Dialect;
 use super::glance::{has_object, has_text, is_error, type_of};
@@ -140,7 +141,7 @@ impl State {
     }
 
     fn chat_event(&mut self, data: &[u8]) {
-        #[derive(Deserialize)]
+        #[derive(Read)]
         struct Chunk {
             usage: Option<CompletionUsage>,
         }
@@ -167,11 +168,11 @@ impl State {
     }
 
     fn responses_event(&mut self, event: Event<'_>) {
-        #[derive(Deserialize)]
+        #[derive(Read)]
         struct Terminal {
             response: Snapshot,
         }
-        #[derive(Deserialize)]
+        #[derive(Read)]
         struct Snapshot {
             usage: Option<ResponseUsage>,
         }
@@ -190,11 +191,11 @@ impl State {
     }
 
     fn claude_event(&mut self, event: Event<'_>) {
-        #[derive(Deserialize)]
+        #[derive(Read)]
         struct Start {
             message: Delta,
         }
-        #[derive(Deserialize)]
+        #[derive(Read)]
         struct Delta {
             usage: Option<MessageUsage>,
         }

@@ -25,7 +25,7 @@ macro_rules! message {
         }
     ) => {
         $(#[$meta])*
-        #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, tollgate_macros::Read)]
         #[serde(bound(deserialize = "'de: 'a"))]
         pub struct $name<'a> {
             $(
@@ -48,7 +48,7 @@ macro_rules! message {
         }
     ) => {
         $(#[$meta])*
-        #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, tollgate_macros::Read)]
         pub struct $name {
             $(
                 $(#[$doc])*
