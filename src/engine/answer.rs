@@ -91,8 +91,14 @@ pub fn from_stream_fault(
     if matches!(status.as_u16(), 401..=403) {
         return Err(EngineError::CredentialRefused { status: status.as_u16() });
     }
+    let fault = fault.for_client(dialect);
     let message = redact(&fault.message, secret.unwrap_or_default());
-    let failure = Failure { status, code: "upstream_error", message, retry_after: None };
+    let code = match &*fault.code {
+        "context_length_exceeded" => "context_length_exceeded",
+        "upstream_cut" => "upstream_cut",
+        _ => "upstream_error",
+    };
+    let failure = Failure { status, code, message, retry_after: None };
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let body = Body::Whole(failure.envelope(dialect, request_id));

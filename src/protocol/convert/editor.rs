@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use super::StreamConverter;
 use crate::protocol::dialect::Dialect;
+use crate::protocol::json;
 use crate::protocol::sse::{Parser, heartbeat};
 
 /// Feeds a converter with the bytes of its source.
@@ -29,7 +30,7 @@ impl StreamEditor {
     pub fn feed(&mut self, chunk: &[u8]) -> Bytes {
         let Self { parser, converter, out, most, .. } = self;
         out.reserve(*most);
-        parser.feed(chunk, &mut |event| converter.event(&String::from_utf8_lossy(event.data), out));
+        parser.feed(chunk, &mut |event| convert_event(&mut **converter, event.data, out));
         if out.is_empty() && parser.at_border() && !converter.is_over() {
             return heartbeat(self.target);
         }
@@ -40,10 +41,14 @@ impl StreamEditor {
     /// What is left when the source has ended.
     pub fn finish(&mut self) -> Bytes {
         let Self { parser, converter, out, .. } = self;
-        parser.finish(&mut |event| converter.event(&String::from_utf8_lossy(event.data), out));
+        parser.finish(&mut |event| convert_event(&mut **converter, event.data, out));
         if !converter.is_over() {
             converter.finish(out);
         }
         std::mem::take(&mut self.out).into()
     }
+}
+
+fn convert_event(converter: &mut dyn StreamConverter, data: &[u8], out: &mut Vec<u8>) {
+    converter.event(&json::without_lone_surrogates(&String::from_utf8_lossy(data)), out);
 }

@@ -3,7 +3,7 @@
 use crate::protocol::claude::wire::document::{
     BasicBlock, CitationsConfig, DocumentBlock, ImageBlock, SearchResultBlock, Source,
 };
-use crate::protocol::convert::media::{MediaFile, data_url, standard_base64};
+use crate::protocol::convert::media::{MediaFile, checked_base64, data_url};
 use crate::protocol::convert::{Context, ConvertError, Losses};
 use crate::protocol::gemini::capabilities::Capabilities;
 use crate::protocol::gemini::wire::content::{Blob, FileData, Part};
@@ -63,7 +63,7 @@ impl<'a> MediaReader<'a> {
     fn source(&mut self, source: &'a Source<'a>, path: &str, parts: &mut Vec<Part<'a>>) -> Result<(), ConvertError> {
         match source {
             Source::Base64(source) => {
-                parts.push(inline(source.media_type.by_ref(), Text(standard_base64(&source.data))));
+                parts.push(inline(source.media_type.by_ref(), Text(checked_base64(&source.data, path)?)));
             }
             Source::Text(source) => parts.extend(text_part(&source.data)),
             Source::Content(source) => match &source.content {
@@ -74,7 +74,7 @@ impl<'a> MediaReader<'a> {
                     }
                 }
             },
-            Source::Url(source) => parts.push(self.remote(&source.url)),
+            Source::Url(source) => parts.push(self.remote(&source.url, path)?),
             Source::File(_) => {
                 return Err(ConvertError::unsupported(
                     format!("{path}.source"),
@@ -98,14 +98,14 @@ impl<'a> MediaReader<'a> {
     }
 
     /// A file at an address: as an address where the model reads it, else its bytes.
-    fn remote(&mut self, url: &'a Text<'a>) -> Part<'a> {
+    fn remote(&mut self, url: &'a Text<'a>, path: &str) -> Result<Part<'a>, ConvertError> {
         if let Some(url) = data_url(url) {
-            return inline(url.media_type.into(), Text(standard_base64(url.data)));
+            return Ok(inline(url.media_type.into(), Text(checked_base64(url.data, path)?)));
         }
         if let Some(MediaFile { media_type, data }) = self.context.media.get(&**url) {
-            return inline(media_type.as_str().into(), data.as_str().into());
+            return Ok(inline(media_type.as_str().into(), data.as_str().into()));
         }
-        match media_type(url) {
+        Ok(match media_type(url) {
             Some(media_type) if self.remote_files => {
                 let file =
                     FileData { mime_type: Some(media_type.into()), file_uri: Some(url.by_ref()), display_name: None };
@@ -115,7 +115,7 @@ impl<'a> MediaReader<'a> {
                 self.wanted.push(url.to_string());
                 Part::default()
             }
-        }
+        })
     }
 }
 

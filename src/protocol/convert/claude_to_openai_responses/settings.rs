@@ -104,10 +104,10 @@ pub(super) fn sampling(
         return Ok(Sampling { temperature: request.temperature, top_p: request.top_p });
     }
     // The default, which clients send without meaning it, changes nothing.
-    if request.temperature.is_some_and(|temperature| temperature < 1.0)
-        || request.top_p.is_some_and(|top_p| top_p < 1.0)
-    {
-        losses.add("temperature", "the model takes no sampling parameters while it reasons");
+    for (path, value) in [("temperature", request.temperature), ("top_p", request.top_p)] {
+        if value.is_some_and(|value| value < 1.0) {
+            losses.add(path, "the model takes no sampling parameters while it reasons");
+        }
     }
     Ok(Sampling::default())
 }

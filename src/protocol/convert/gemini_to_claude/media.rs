@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::protocol::claude::wire::content::ContentBlock;
 use crate::protocol::claude::wire::document::{DataSource, DocumentBlock, ImageBlock, Source, UrlSource};
-use crate::protocol::convert::media::{MediaFile, standard_base64};
+use crate::protocol::convert::media::{MediaFile, checked_base64};
 use crate::protocol::convert::{Context, ConvertError};
 use crate::protocol::gemini::wire::content::{Blob, FileData};
 use crate::protocol::wire::Text;
@@ -84,7 +84,7 @@ fn bytes<'a>(
     path: &str,
 ) -> Result<Medium<'a>, ConvertError> {
     let media_type = media_type.split(';').next().unwrap_or_default().trim();
-    let base64 = Text(standard_base64(data));
+    let base64 = Text(checked_base64(data, path)?);
     if is_image(media_type) {
         let media_type = if media_type == "image/jpg" { "image/jpeg" } else { media_type };
         return Ok(image(Source::Base64(DataSource { media_type: media_type.into(), data: base64 })));

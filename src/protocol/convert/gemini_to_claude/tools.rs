@@ -98,6 +98,9 @@ impl<'a> Reader<'a, '_> {
                 self.without_counterpart(&format!("{path}.{name}"))?;
             }
         }
+        for name in &tool.unknown.0 {
+            self.without_counterpart(&format!("{path}.{name}"))?;
+        }
         Ok(())
     }
 

@@ -34,6 +34,9 @@ pub(super) fn tools<'a>(
         for member in server_tools(tool) {
             refuse_or_drop(&format!("{path}.{member}"), context, notes)?;
         }
+        for member in &tool.unknown.0 {
+            refuse_or_drop(&format!("{path}.{member}"), context, notes)?;
+        }
     }
     let config = request.tool_config.as_ref();
     if config.is_some_and(|config| config.retrieval_config.is_some()) {

@@ -51,6 +51,9 @@ pub(super) fn tools<'a>(
                 refuse(&format!("{path}.{name}"), message, context, notes)?;
             }
         }
+        for name in &tool.unknown.0 {
+            refuse(&format!("{path}.{name}"), "OpenAI has no tool like it", context, notes)?;
+        }
     }
     if searches {
         converted.push(Tool::WebSearch(WebSearchTool::default()));

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::cache::Marks;
 use crate::protocol::claude::wire::content::{ContentBlock, TextBlock};
 use crate::protocol::claude::wire::document::{DataSource, DocumentBlock, ImageBlock, Source, UrlSource};
-use crate::protocol::convert::media::{Media, data_url, standard_base64};
+use crate::protocol::convert::media::{Media, checked_base64, data_url};
 use crate::protocol::convert::{ConvertError, Losses};
 use crate::protocol::openai_chat::wire::content::{File, FilePart, ImagePart, Part, TextPart};
 use crate::protocol::wire::{Text, kind};
@@ -81,7 +81,7 @@ impl<'a> Parts<'a> {
     /// What is at an address: an image, or a PDF, which some clients send as one.
     fn address(&mut self, url: &'a Text<'a>, path: &str) -> Result<ContentBlock<'a>, ConvertError> {
         if let Some(url) = data_url(url) {
-            return inline(url.media_type, standard_base64(url.data), None, path);
+            return inline(url.media_type, checked_base64(url.data, path)?, None, path);
         }
         if url.starts_with("https://") {
             return Ok(image(Source::Url(UrlSource { url: url.by_ref() })));
@@ -112,9 +112,11 @@ impl<'a> Parts<'a> {
         let name = filename.as_ref().map(Text::by_ref);
         let mut block = match (file_data, file_id) {
             (Some(data), _) => match data_url(data) {
-                Some(url) => inline(url.media_type, standard_base64(url.data), name, path)?,
+                Some(url) => inline(url.media_type, checked_base64(url.data, path)?, name, path)?,
                 // Some clients send the base64 of a PDF alone.
-                None if data.starts_with("JVBER") => inline("application/pdf", standard_base64(data), name, path)?,
+                None if data.starts_with("JVBER") => {
+                    inline("application/pdf", checked_base64(data, path)?, name, path)?
+                }
                 None => {
                     return Err(ConvertError::invalid(path, "file_data has to be a URL data:MEDIA-TYPE;base64,…"));
                 }

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::sources::{Sources, inline, media_type_of};
 use super::thinking::text_part;
-use crate::protocol::convert::media::data_url;
+use crate::protocol::convert::media::{checked_base64, data_url};
 use crate::protocol::convert::{ConvertError, Notes};
 use crate::protocol::gemini::capabilities::{Capabilities, Thinking};
 use crate::protocol::gemini::wire::content::{MediaResolution, Part, PartMediaResolution};
@@ -50,7 +50,7 @@ pub(super) fn part<'a>(
             converted.media_resolution = resolution(image.detail.as_deref(), path, capabilities, notes);
             Ok(Some(converted))
         }
-        source::Part::InputAudio(part) => Ok(Some(audio(&part.input_audio))),
+        source::Part::InputAudio(part) => audio(&part.input_audio, path).map(Some),
         source::Part::File(part) => file(&part.file, path, sources).map(Some),
         source::Part::Other(raw) => other(raw, path, sources).map(Some),
     }
@@ -81,8 +81,9 @@ fn resolution(
 }
 
 /// Base64 without the head of a data URL, though some clients send one.
-fn audio<'a>(audio: &'a source::InputAudio<'a>) -> Part<'a> {
+fn audio<'a>(audio: &'a source::InputAudio<'a>, path: &str) -> Result<Part<'a>, ConvertError> {
     let data = data_url(&audio.data).map_or(&*audio.data, |url| url.data);
+    checked_base64(data, &format!("{path}.input_audio.data"))?;
     let media_type = match &*audio.format {
         "wav" => "audio/wav".into(),
         "mp3" => "audio/mp3".into(),
@@ -92,7 +93,7 @@ fn audio<'a>(audio: &'a source::InputAudio<'a>) -> Part<'a> {
     if let Some(blob) = &mut part.inline_data {
         blob.mime_type = Some(media_type);
     }
-    part
+    Ok(part)
 }
 
 fn file<'a>(file: &'a source::File<'a>, path: &str, sources: &mut Sources<'a>) -> Result<Part<'a>, ConvertError> {
@@ -100,6 +101,7 @@ fn file<'a>(file: &'a source::File<'a>, path: &str, sources: &mut Sources<'a>) -
     if let Some(data) = &file.file_data {
         if data_url(data).is_none() && !data.contains(':') {
             let media_type = file.filename.as_deref().and_then(media_type_of).unwrap_or("application/pdf");
+            checked_base64(data, &format!("{path}.file.file_data"))?;
             return Ok(inline(media_type, data, name));
         }
         let mut part = sources.at_url(data, &format!("{path}.file.file_data"))?;

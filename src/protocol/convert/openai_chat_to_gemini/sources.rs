@@ -1,6 +1,6 @@
 //! Where media come from: the request itself, an address that Gemini reads, or an address that has to be fetched for it.
 
-use crate::protocol::convert::media::{data_url, standard_base64};
+use crate::protocol::convert::media::{checked_base64, data_url, standard_base64};
 use crate::protocol::convert::{Context, ConvertError};
 use crate::protocol::gemini::wire::content::{Blob, FileData, Part};
 use crate::protocol::wire::Text;
@@ -36,6 +36,7 @@ impl<'a> Sources<'a> {
     /// (<https://ai.google.dev/gemini-api/docs/file-input-methods>). Everything else is fetched.
     pub(super) fn at_url(&mut self, url: &'a str, path: &str) -> Result<Part<'a>, ConvertError> {
         if let Some(data) = data_url(url) {
+            checked_base64(data.data, path)?;
             return Ok(inline(data.media_type, data.data, None));
         }
         let is = |scheme: &str| url.get(..scheme.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(scheme));

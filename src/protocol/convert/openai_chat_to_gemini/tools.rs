@@ -59,6 +59,8 @@ fn function<'a>(
 ) -> Result<FunctionDeclaration<'a>, ConvertError> {
     let name = notes.tools.upstream(Charset::GEMINI, None, &definition.name, ToolKind::Function);
     let parameters = match &definition.parameters {
+        // Anything goes, as where nothing is said.
+        Some(schema) if schema.get().split_whitespace().eq(["{}"]) => FunctionDeclaration::default(),
         Some(schema) => parameters(schema, &format!("{path}.parameters"), context, notes)?,
         None => FunctionDeclaration::default(),
     };

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::protocol::claude::wire::content::{CacheControl, ContentBlock, ResultBlock, TextBlock};
 use crate::protocol::claude::wire::document::{DataSource, DocumentBlock, ImageBlock, Source, UrlSource};
-use crate::protocol::convert::media::{data_url, standard_base64};
+use crate::protocol::convert::media::{checked_base64, data_url};
 use crate::protocol::convert::{ConvertError, Losses};
 use crate::protocol::openai_responses::wire::content::{InputFile, InputImage, Part};
 use crate::protocol::openai_responses::wire::request::PromptCacheBreakpoint;
@@ -116,7 +116,7 @@ pub(super) fn image_source<'a>(url: &'a str, path: &str) -> Result<Source<'a>, C
         "image/jpeg" | "image/png" | "image/gif" | "image/webp" => parts.media_type,
         _ => return Err(ConvertError::unsupported(path, "Claude takes images of type JPEG, PNG, GIF and WebP")),
     };
-    Ok(Source::Base64(DataSource { media_type: media_type.into(), data: Text(standard_base64(parts.data)) }))
+    Ok(Source::Base64(DataSource { media_type: media_type.into(), data: Text(checked_base64(parts.data, path)?) }))
 }
 
 fn file<'a>(part: &'a InputFile<'a>, path: &str, losses: &mut Losses) -> Result<Material<'a>, ConvertError> {
@@ -149,7 +149,7 @@ fn file_source<'a>(data: &'a str, name: Option<&str>, path: &str) -> Result<Sour
     };
     let is_pdf = media_type == "application/pdf"
         || (matches!(media_type, "" | "application/octet-stream") && base64.starts_with("JVBERi0"));
-    let base64 = standard_base64(base64);
+    let base64 = checked_base64(base64, path)?;
     if is_pdf {
         return Ok(Source::Base64(DataSource { media_type: "application/pdf".into(), data: Text(base64) }));
     }

@@ -78,12 +78,16 @@ pub(super) fn sampling(
     if sampling == Sampling::default() {
         return Ok(sampling);
     }
-    if !capabilities.sampling {
-        losses.add("temperature", "this model takes no sampling parameters");
-        return Ok(Sampling::default());
-    }
-    if thinks {
-        losses.add("temperature", "Claude takes no sampling parameters while it thinks");
+    if thinks || !capabilities.sampling {
+        let reason = match capabilities.sampling {
+            true => "Claude takes no sampling parameters while it thinks",
+            false => "this model takes no sampling parameters",
+        };
+        for (path, value) in [("temperature", sampling.temperature), ("top_p", sampling.top_p)] {
+            if value.is_some() {
+                losses.add(path, reason);
+            }
+        }
         return Ok(Sampling::default());
     }
     if sampling.temperature.is_some_and(|temperature| temperature > 1.0) {

@@ -1,6 +1,6 @@
 //! Images, files and sound of a request.
 
-use crate::protocol::convert::media::data_url;
+use crate::protocol::convert::media::{checked_base64, data_url};
 use crate::protocol::convert::{Context, ConvertError, Losses};
 use crate::protocol::gemini::capabilities::Capabilities;
 use crate::protocol::gemini::wire::content::{
@@ -8,6 +8,7 @@ use crate::protocol::gemini::wire::content::{
 };
 use crate::protocol::openai_responses::wire::content::{InputAudio, InputFile, InputImage};
 use crate::protocol::openai_responses::wire::local::Screenshot;
+use crate::protocol::wire::Text;
 
 /// The media of a request, and which of them have to be fetched first.
 pub(super) struct Media<'a> {
@@ -78,7 +79,7 @@ impl<'a> Media<'a> {
             (Some(data), _) if data_url(data).is_some() => self.medium(data, Kind::File, place, path)?,
             (Some(data), _) => {
                 let name = file.filename.as_deref().unwrap_or_default();
-                inline(media_type_of(name).unwrap_or("application/pdf"), data)
+                inline(media_type_of(name).unwrap_or("application/pdf"), data, path)?
             }
             (None, Some(url)) => self.medium(url, Kind::File, place, path)?,
             (None, None) => return Err(no_file(path, file.file_id.is_some())),
@@ -92,13 +93,13 @@ impl<'a> Media<'a> {
 
     fn medium(&mut self, url: &'a str, kind: Kind, place: Place, path: &str) -> Result<Part<'a>, ConvertError> {
         if let Some(url) = data_url(url) {
-            return Ok(inline(url.media_type, url.data));
+            return inline(url.media_type, url.data, path);
         }
         if !url.starts_with("https://") && !url.starts_with("http://") {
             return Err(ConvertError::invalid(path, "this has to be an https address or a data URL in base64"));
         }
         if let Some(file) = self.context.media.get(url) {
-            return Ok(inline(&file.media_type, &file.data));
+            return inline(&file.media_type, &file.data, path);
         }
         match known_type(url, kind).filter(|_| place == Place::Turn && self.takes_addresses(url)) {
             Some(media_type) => Ok(by_address(media_type, url)),
@@ -138,7 +139,7 @@ pub(super) fn audio<'a>(audio: &'a InputAudio<'a>, path: &str) -> Result<Part<'a
         "wav" => "audio/wav",
         _ => return Err(ConvertError::invalid(format!("{path}.input_audio.format"), "this has to be mp3 or wav")),
     };
-    Ok(inline(media_type, &audio.input_audio.data))
+    inline(media_type, &audio.input_audio.data, path)
 }
 
 /// Whether the vendor takes a medium in what a function gave
@@ -155,9 +156,10 @@ pub(super) fn in_response(part: Part<'_>) -> FunctionResponsePart<'_> {
     FunctionResponsePart { inline_data, media_resolution, ..FunctionResponsePart::default() }
 }
 
-fn inline<'a>(media_type: &'a str, data: &'a str) -> Part<'a> {
-    let blob = Blob { mime_type: Some(media_type.into()), data: Some(data.into()), display_name: None };
-    Part { inline_data: Some(blob), ..Part::default() }
+fn inline<'a>(media_type: &'a str, data: &'a str, path: &str) -> Result<Part<'a>, ConvertError> {
+    let data = Some(Text(checked_base64(data, path)?));
+    let blob = Blob { mime_type: Some(media_type.into()), data, display_name: None };
+    Ok(Part { inline_data: Some(blob), ..Part::default() })
 }
 
 fn by_address<'a>(media_type: &'a str, url: &'a str) -> Part<'a> {

@@ -16,12 +16,14 @@ use crate::protocol::few::Few;
 use crate::protocol::wire::Text;
 
 /// Defines a message. Its fields are `Option` or `Vec`, and are named in snake_case; the camelCase name follows where it differs,
-/// then what else clients write.
+/// then what else clients write. After a `;`, a field for the names of members
+/// that are not known.
 macro_rules! message {
     (
         $(#[$meta:meta])*
         pub struct $name:ident<'a> {
             $( $(#[$doc:meta])* $field:ident $(= $camel:literal)? $(| $alias:literal)* : $type:ty, )*
+            $( ; $(#[$unknown_doc:meta])* $unknown:ident )?
         }
     ) => {
         $(#[$meta])*
@@ -39,6 +41,11 @@ macro_rules! message {
                 $( #[serde(alias = $alias)] )*
                 pub $field: $type,
             )*
+            $(
+                $(#[$unknown_doc])*
+                #[serde(flatten, skip_serializing)]
+                pub $unknown: crate::protocol::gemini::wire::proto::Unknown,
+            )?
         }
     };
     (
@@ -64,6 +71,17 @@ macro_rules! message {
     };
 }
 pub(super) use message;
+
+/// The names of a message's members that are not known, where they are asked for.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Unknown(pub Vec<String>);
+
+impl<'de> Deserialize<'de> for Unknown {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        std::collections::BTreeMap::<String, serde::de::IgnoredAny>::deserialize(deserializer)
+            .map(|members| Self(members.into_keys().collect()))
+    }
+}
 
 /// Defines an enum of words. A word that is not known is kept.
 macro_rules! words {

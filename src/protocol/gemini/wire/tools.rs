@@ -25,6 +25,9 @@ message! {
         computer_use = "computerUse": Option<ComputerUse<'a>>,
         /// Servers whose tools the vendor calls.
         mcp_servers = "mcpServers": Vec<McpServer<'a>>,
+        ;
+        /// Tools that are not known.
+        unknown
     }
 }
 
