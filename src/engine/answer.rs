@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use http::StatusCode;
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue};
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 
 use super::error::EngineError;
 use crate::platform::body::Body;
@@ -63,20 +63,41 @@ pub fn from_upstream_error(
     headers.remove(CONTENT_ENCODING);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let text = std::str::from_utf8(body).map(|text| redact(text, secret.unwrap_or_default())).unwrap_or_default();
+    let retry_after = error::retry_after(upstream_headers, &text);
+    if let (Some(seconds), false) = (retry_after, headers.contains_key(RETRY_AFTER)) {
+        headers.insert(RETRY_AFTER, seconds.into());
+    }
     let body = if error::is_envelope(dialect, &text) {
         text.into()
     } else {
-        let failure = Failure {
-            status,
-            code: "upstream_error",
-            message: error::message_in(status, &text).unwrap_or_else(|| {
-                format!("the provider answered with status {} and no readable error", status.as_u16())
-            }),
-            retry_after: None,
-        };
-        failure.envelope(dialect, request_id)
+        let message = error::message_in(status, &text)
+            .unwrap_or_else(|| format!("the provider answered with status {} and no readable error", status.as_u16()));
+        let is_overflow = status.is_client_error() && error::is_context_overflow(&text);
+        failure(status, is_overflow, message, retry_after, dialect).envelope(dialect, request_id)
     };
     Ok(Answer { status, headers, body: Body::Whole(body), provider: provider.clone(), losses: String::new() })
+}
+
+/// An upstream's failure as clients of `dialect` know it.
+fn failure(
+    status: StatusCode,
+    is_overflow: bool,
+    message: String,
+    retry_after: Option<u64>,
+    dialect: Dialect,
+) -> Failure {
+    // Codex acts on the code, Claude Code on the words.
+    let message = if is_overflow && dialect == Dialect::Claude && !message.contains("prompt is too long") {
+        format!("prompt is too long: {message}")
+    } else {
+        message
+    };
+    Failure {
+        status,
+        code: if is_overflow { "context_length_exceeded" } else { "upstream_error" },
+        message,
+        retry_after,
+    }
 }
 
 /// Turns an error that stood in a stream, which a client without a stream is waiting for, into an answer for it.
@@ -93,12 +114,8 @@ pub fn from_stream_fault(
     }
     let fault = fault.for_client(dialect);
     let message = redact(&fault.message, secret.unwrap_or_default());
-    let code = match &*fault.code {
-        "context_length_exceeded" => "context_length_exceeded",
-        "upstream_cut" => "upstream_cut",
-        _ => "upstream_error",
-    };
-    let failure = Failure { status, code, message, retry_after: None };
+    let is_overflow = error::is_context_overflow(&fault.code) || error::is_context_overflow(&message);
+    let failure = failure(status, is_overflow, message, None, dialect);
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let body = Body::Whole(failure.envelope(dialect, request_id));

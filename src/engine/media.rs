@@ -29,6 +29,9 @@ const LIMITS: FetchLimits =
 /// The types that models read.
 const TYPES: [&str; 5] = ["image/", "audio/", "video/", "text/", "application/pdf"];
 
+/// What is among these types and is none of it: pages, which servers answer instead of a file, and drawings.
+const NOT_READ: [&str; 2] = ["text/html", "image/svg+xml"];
+
 /// Fetches all of `urls`. The error is for the client and tells what to do.
 pub(super) async fn fetch_all(scope: &Scope, urls: &[String], settings: &MediaSettings) -> Result<Media, String> {
     if urls.len() > MAX_FILES {
@@ -86,12 +89,15 @@ async fn fetch(scope: &Scope, url: &str, settings: &MediaSettings, limit: usize)
     }
     let media_type = response.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let media_type = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    if !TYPES.iter().any(|known| media_type.starts_with(known)) {
+    if !TYPES.iter().any(|known| media_type.starts_with(known)) || NOT_READ.contains(&&*media_type) {
         return Err("it is neither an image nor anything else that models read".to_owned());
     }
     let bytes = response.body.collect(limit).await.map_err(|error| match error {
         BodyError::TooLarge { .. } => "it is too large".to_owned(),
         BodyError::Timeout | BodyError::Broken(_) => "its server broke off".to_owned(),
     })?;
+    if bytes.is_empty() {
+        return Err("it is empty".to_owned());
+    }
     Ok(MediaFile { media_type, data: STANDARD.encode(&bytes) })
 }

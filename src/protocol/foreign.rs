@@ -20,7 +20,7 @@ pub fn without_foreign_thinking(dialect: Dialect, body: &[u8]) -> Option<Vec<u8>
     }
     let mut request: Value = serde_json::from_slice(body).ok()?;
     let is_changed = match dialect {
-        Dialect::OpenAiChat => false,
+        Dialect::OpenAiChat => remove_details(&mut request),
         Dialect::OpenAiResponses => remove_reasoning(&mut request),
         Dialect::Claude => remove_thinking(&mut request),
         Dialect::Gemini => replace_signatures(&mut request),
@@ -30,6 +30,28 @@ pub fn without_foreign_thinking(dialect: Dialect, body: &[u8]) -> Option<Vec<u8>
 
 fn list<'a>(value: &'a mut Value, name: &str) -> Option<&'a mut Vec<Value>> {
     value.get_mut(name)?.as_array_mut()
+}
+
+/// Thinking that a Chat client keeps beside its messages was sealed where it was converted; a vendor of Chat Completions gets
+/// back only what it gave itself.
+fn remove_details(request: &mut Value) -> bool {
+    let is_foreign = |detail: &Value| {
+        let sealed = ["signature", "data", "encrypted_content"].iter().filter_map(|name| detail.get(*name)?.as_str());
+        sealed.map(seal::unseal).any(|unsealed| unsealed.is_some())
+    };
+    let mut is_changed = false;
+    for message in list(request, "messages").into_iter().flatten() {
+        for name in ["thinking_blocks", "reasoning_details"] {
+            let Some(details) = list(message, name) else { continue };
+            let before = details.len();
+            details.retain(|detail| !is_foreign(detail));
+            is_changed |= details.len() != before;
+            if let (true, Some(members)) = (details.is_empty(), message.as_object_mut()) {
+                members.remove(name);
+            }
+        }
+    }
+    is_changed
 }
 
 fn remove_reasoning(request: &mut Value) -> bool {
@@ -130,6 +152,16 @@ mod tests {
         assert_eq!(clean(Dialect::Claude, &genuine), None);
         let quoted = json!({"messages": [{"content": "\"signature\":\"\" tollgate-"}]});
         assert_eq!(clean(Dialect::Claude, &quoted), None);
+    }
+
+    #[test]
+    fn chat_gets_back_what_it_gave_itself() {
+        let request = json!({"messages": [
+            {"role": "assistant", "content": "a", "thinking_blocks": [{"type": "thinking", "signature": seal(Family::Claude, "x")}]},
+            {"role": "assistant", "content": "b", "reasoning_details": [{"type": "reasoning.encrypted", "data": "own"}]}]});
+        let expected = json!({"messages": [{"role": "assistant", "content": "a"},
+            {"role": "assistant", "content": "b", "reasoning_details": [{"type": "reasoning.encrypted", "data": "own"}]}]});
+        assert_eq!(clean(Dialect::OpenAiChat, &request), Some(expected));
     }
 
     #[test]

@@ -5,9 +5,15 @@ use serde_json::Value;
 
 use super::dialect::Dialect;
 
-/// Longest data that one event may have; what is longer is skipped, so that a stream without line ends cannot fill the
+/// Longest data that one event may have; what is longer is not kept, so that a stream without line ends cannot fill the
 /// memory.
 pub const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
+
+/// Stands for the data of an event that was too long. It is no JSON, so whoever cannot do without the event finds out.
+pub const TOO_LONG: &[u8] = b"\0";
+
+/// A mark that may stand at the beginning of a text in UTF-8 and is not part of it.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// What tells a client of `dialect`, between two events, that the stream is still alive.
 pub fn heartbeat(dialect: Dialect) -> Bytes {
@@ -46,6 +52,8 @@ pub struct Parser {
     too_long: bool,
     /// A carriage return ended the last line; a newline right after it belongs to it.
     after_return: bool,
+    /// Whether the first line is through.
+    has_begun: bool,
 }
 
 impl Parser {
@@ -69,7 +77,8 @@ impl Parser {
             piece = rest.get(1..).unwrap_or_default();
             if self.partial.is_empty() {
                 // Most events are one line of data and arrive whole: they are not copied.
-                if !self.has_data
+                if self.has_begun
+                    && !self.has_data
                     && !self.too_long
                     && let Some(following) = after_blank_line(rest)
                     && let Some(data) = field(line, b"data")
@@ -105,10 +114,14 @@ impl Parser {
         self.partial.is_empty() && !self.has_data && self.name.is_empty()
     }
 
-    fn line(&mut self, line: &[u8], sink: &mut dyn FnMut(Event<'_>)) {
+    fn line(&mut self, mut line: &[u8], sink: &mut dyn FnMut(Event<'_>)) {
+        if !std::mem::replace(&mut self.has_begun, true) {
+            line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
+        }
         if line.is_empty() {
-            if self.has_data && !self.too_long {
-                sink(Event { name: &self.name, data: &self.data });
+            if self.has_data {
+                let data = if self.too_long { TOO_LONG } else { &self.data };
+                sink(Event { name: &self.name, data });
             }
             self.name.clear();
             self.data.clear();
@@ -199,10 +212,20 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_line_is_skipped_and_the_next_event_is_read() {
+    fn a_byte_order_mark_is_no_part_of_the_first_event() {
+        let stream = b"\xef\xbb\xbfdata: a\n\ndata: \xef\xbb\xbfb\n\n";
+        let expected = vec![(String::new(), b"a".to_vec()), (String::new(), b"\xef\xbb\xbfb".to_vec())];
+        for cut in 0..stream.len() {
+            let (head, tail) = stream.split_at(cut);
+            assert_eq!(parse(&[head, tail]), expected, "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn an_endless_line_is_not_kept_and_the_next_event_is_read() {
         let long = vec![b'x'; MAX_EVENT_BYTES / 2 + 1];
         let events = parse(&[b"data: ", &long, &long, b"\n\ndata: next\n\n"]);
-        assert_eq!(events, [(String::new(), b"next".to_vec())]);
+        assert_eq!(events, [(String::new(), TOO_LONG.to_vec()), (String::new(), b"next".to_vec())]);
     }
 
     #[test]

@@ -3,6 +3,9 @@
 
 use std::time::{Duration, Instant};
 
+/// How long one slice is.
+const SLICE: Duration = Duration::from_millis(2);
+
 fn main() {
     let seconds = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(0.5);
     let mut slowest: Option<(f64, String)> = None;
@@ -30,14 +33,14 @@ fn main() {
     }
 }
 
-/// Units a second: the best of several slices, since others share the machine.
+/// Units a second: the best of many short slices, since others share the machine.
 fn rate(case: &tollgate_bench_convert::Case, time: Duration) -> f64 {
     let mut best = 0.0f64;
     let end = Instant::now() + time;
     while Instant::now() < end {
         let started = Instant::now();
         let mut units = 0;
-        while started.elapsed() < time / 10 {
+        while started.elapsed() < SLICE {
             case.run();
             units += case.units;
         }

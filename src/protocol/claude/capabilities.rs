@@ -10,6 +10,9 @@ pub struct Capabilities {
     pub max_output: u64,
     /// How it is asked to think.
     pub thinking: Thinking,
+    /// The efforts that it knows in `output_config` (<https://platform.claude.com/docs/en/build-with-claude/effort>); none where it is
+    /// given a budget, or does not think.
+    pub efforts: &'static [Effort],
     /// Whether `temperature` and `top_p` may stand in one request.
     pub both_samplings: bool,
     /// Whether it takes sampling parameters at all.
@@ -46,13 +49,18 @@ pub fn of(name: &str) -> Capabilities {
         (3, _) | (4, ..6) => 64_000,
         _ => 128_000,
     };
+    const EFFORTS: &[Effort] = &[Effort::Low, Effort::Medium, Effort::High, Effort::Xhigh, Effort::Max];
+    const WITHOUT_XHIGH: &[Effort] = &[Effort::Low, Effort::Medium, Effort::High, Effort::Max];
+    let (thinking, efforts): (_, &[Effort]) = match version {
+        (..3, _) | (3, ..7) => (Thinking::None, &[]),
+        (3, _) | (4, ..6) => (Thinking::Budget, &[]),
+        (4, 6) => (Thinking::Adaptive, WITHOUT_XHIGH),
+        _ => (Thinking::Adaptive, EFFORTS),
+    };
     Capabilities {
         max_output,
-        thinking: match version {
-            (..3, _) | (3, ..7) => Thinking::None,
-            (3, _) | (4, ..6) => Thinking::Budget,
-            _ => Thinking::Adaptive,
-        },
+        thinking,
+        efforts,
         both_samplings: version < (4, 1),
         sampling: version < (4, 7),
         structured_output: version >= (4, 1),
@@ -109,14 +117,6 @@ pub fn takes_forced_choice(name: &str) -> bool {
         Some((5, 1 | 2)) => !is_of("fable") && !is_of("mythos"),
         _ => true,
     }
-}
-
-/// The efforts that the model `name` knows in `output_config` (<https://platform.claude.com/docs/en/build-with-claude/effort>).
-pub fn efforts(name: &str) -> &'static [Effort] {
-    if version(name) == Some((4, 6)) {
-        return &[Effort::Low, Effort::Medium, Effort::High, Effort::Max];
-    }
-    &[Effort::Low, Effort::Medium, Effort::High, Effort::Xhigh, Effort::Max]
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::StreamConverter;
 use crate::protocol::dialect::Dialect;
 use crate::protocol::json;
-use crate::protocol::sse::{Parser, heartbeat};
+use crate::protocol::sse::{Event, Parser, heartbeat};
 
 /// Feeds a converter with the bytes of its source.
 pub struct StreamEditor {
@@ -30,7 +30,7 @@ impl StreamEditor {
     pub fn feed(&mut self, chunk: &[u8]) -> Bytes {
         let Self { parser, converter, out, most, .. } = self;
         out.reserve(*most);
-        parser.feed(chunk, &mut |event| convert_event(&mut **converter, event.data, out));
+        parser.feed(chunk, &mut |event| convert(&mut **converter, event, out));
         if out.is_empty() && parser.at_border() && !converter.is_over() {
             return heartbeat(self.target);
         }
@@ -41,7 +41,7 @@ impl StreamEditor {
     /// What is left when the source has ended.
     pub fn finish(&mut self) -> Bytes {
         let Self { parser, converter, out, .. } = self;
-        parser.finish(&mut |event| convert_event(&mut **converter, event.data, out));
+        parser.finish(&mut |event| convert(&mut **converter, event, out));
         if !converter.is_over() {
             converter.finish(out);
         }
@@ -49,6 +49,9 @@ impl StreamEditor {
     }
 }
 
-fn convert_event(converter: &mut dyn StreamConverter, data: &[u8], out: &mut Vec<u8>) {
-    converter.event(&json::without_lone_surrogates(&String::from_utf8_lossy(data)), out);
+fn convert(converter: &mut dyn StreamConverter, event: Event<'_>, out: &mut Vec<u8>) {
+    match std::str::from_utf8(event.data) {
+        Ok(data) => converter.event(&json::without_lone_surrogates(data), out),
+        Err(_) => converter.event(&json::without_lone_surrogates(&String::from_utf8_lossy(event.data)), out),
+    }
 }

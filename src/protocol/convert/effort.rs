@@ -1,5 +1,37 @@
 //! How hard a model is to think, in the measures of the vendors: a word, a number of tokens, a level.
 
+use super::Losses;
+
+/// What is said where a model does not think at all.
+pub const DOES_NOT_THINK: &str = "has no counterpart, this model does not think";
+
+/// What is said of a word that is none of [`Effort`].
+pub const UNKNOWN_EFFORT: &str = "is not known, the model thinks as it does by default";
+
+/// What is said where a model cannot be kept from thinking.
+pub const ALWAYS_THINKS: &str = "cannot be turned off, the least that the model thinks stands for it";
+
+/// How much a request asks for, in whichever measure it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Amount {
+    /// As much as the model finds right.
+    Free,
+    /// About so many tokens.
+    Tokens(u64),
+    /// So hard.
+    Effort(Effort),
+}
+
+impl Amount {
+    /// No thinking at all.
+    pub const NOTHING: Self = Self::Effort(Effort::None);
+
+    /// Whether no thinking is asked for.
+    pub fn is_nothing(self) -> bool {
+        matches!(self, Self::Tokens(0) | Self::NOTHING)
+    }
+}
+
 /// The words, from nothing to everything. Not every model takes each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effort {
@@ -64,6 +96,15 @@ impl Effort {
             24_577..=31_998 => Self::Xhigh,
             _ => Self::Max,
         }
+    }
+
+    /// The nearest of `allowed`, or nothing changed if there are none; where that is another one, it is a loss.
+    pub fn fitted(self, allowed: &[Self], path: &str, losses: &mut Losses) -> Self {
+        let nearest = self.nearest(allowed);
+        if nearest != self {
+            losses.add(path, "is none of the model's efforts, the nearest one stands for it");
+        }
+        nearest
     }
 
     /// The nearest of `allowed`, which must not be empty; of two equally near the greater.

@@ -141,9 +141,10 @@ pub fn to_gemini(body: &str, model: &str) -> Result<ConvertedRequest, ConvertErr
             inputs.iter().enumerate().map(text).collect::<Result<_, _>>()?
         }
     };
-    if texts.is_empty() {
-        return Err(ConvertError::invalid("input", "is empty; send at least one text"));
+    if texts.is_empty() || texts.iter().any(|text| text.is_empty()) {
+        return Err(ConvertError::invalid("input", "is empty, or has an empty text; send what is to be embedded"));
     }
+    check_dimensions("dimensions", request.dimensions)?;
     let resource = resource(model);
     let requests = texts.into_iter().map(|text| GeminiRequest {
         model: Some((&*resource).into()),
@@ -164,8 +165,12 @@ pub fn to_openai(operation: Operation, body: &str, model: &str) -> Result<Conver
     } else {
         vec![read::<GeminiRequest<'_>>(body).map_err(|error| invalid(&error))?]
     };
+    if requests.is_empty() {
+        return Err(ConvertError::invalid("requests", "is empty; send at least one request"));
+    }
     let mut losses = Losses::default();
     let dimensions = requests.first().and_then(|request| request.output_dimensionality);
+    check_dimensions("outputDimensionality", dimensions)?;
     let mut input = Vec::with_capacity(requests.len());
     for (index, request) in requests.iter().enumerate() {
         let path = if operation == Operation::EmbedBatch { format!("requests[{index}].") } else { String::new() };
@@ -199,6 +204,10 @@ pub fn to_openai(operation: Operation, body: &str, model: &str) -> Result<Conver
         user: None,
     };
     Ok(ConvertedRequest { body: write(&request)?, losses, reply: Reply::default() })
+}
+
+fn check_dimensions(path: &str, dimensions: Option<u64>) -> Result<(), ConvertError> {
+    if dimensions == Some(0) { Err(ConvertError::invalid(path, "has to be at least 1")) } else { Ok(()) }
 }
 
 fn unreadable(error: impl ToString) -> ConvertError {

@@ -5,18 +5,10 @@ use serde::Deserialize;
 use super::{StreamFault, read};
 use crate::protocol::claude::wire::response::ErrorObject;
 use crate::protocol::dialect::Dialect;
+use crate::protocol::error::is_context_overflow;
 use crate::protocol::gemini::wire::response::Status;
 use crate::protocol::wire::Raw;
 use crate::protocol::{claude, gemini, openai_chat};
-
-/// What vendors say of a conversation that has become too long.
-const TOO_LONG: [&str; 5] = [
-    "prompt is too long",
-    "context window",
-    "maximum context length",
-    "exceeds the maximum number of tokens",
-    "exceed context limit",
-];
 
 /// How Claude Code knows that it has to make the conversation shorter.
 const CLAUDES_BEGINNING: &str = "prompt is too long";
@@ -27,8 +19,8 @@ impl StreamFault<'_> {
     pub fn for_client(&self, dialect: Dialect) -> StreamFault<'_> {
         let mut fault =
             StreamFault { status: self.status, code: (&*self.code).into(), message: (&*self.message).into() };
-        let says_so = || TOO_LONG.iter().any(|words| self.message.contains(words));
-        if self.code != "context_length_exceeded" && !(matches!(self.status, 400 | 413) && says_so()) {
+        let says_so = || matches!(self.status, 400 | 413) && is_context_overflow(&self.message);
+        if self.code != "context_length_exceeded" && !says_so() {
             return fault;
         }
         fault.status = 400;

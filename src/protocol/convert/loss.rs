@@ -8,6 +8,15 @@ const MAX_TEXT_BYTES: usize = 1024;
 /// Most losses that are kept; further ones are only counted.
 const MAX_KEPT: usize = 64;
 
+/// The reason for what is left out where the other dialect has nothing like it.
+pub const NO_COUNTERPART: &str = "has no counterpart";
+
+/// The reason for marks of a prompt cache, where the other vendor has none or other ones.
+pub const NO_CACHE_MARKS: &str = "is left out, the prompt is cached by the vendor's own measure";
+
+/// The reason for thinking that another family of models has made, and for its seals.
+pub const FOREIGN_THINKING: &str = "thinking of another model is left out";
+
 /// One thing that was left out or changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loss {

@@ -2,16 +2,18 @@
 //!
 //! Each pair converts directly from one vendor's types to the other's; there is no form in between, which could only hold what all
 //! have in common. A folder `A_to_B` has what travels from A to B: a client's request in A for an upstream that speaks B, and the
-//! answers and streams of an upstream that speaks A for a client that speaks B.
+//! answers and streams of an upstream that speaks A for a client that speaks B. What the pairs towards B say alike stands in `to_B`, what
+//! those from A do in `from_A`.
 //!
 //! Only declared members are read; what a vendor adds tomorrow is never carried across. What cannot be carried is told in
 //! [`Losses`], or refused with a [`ConvertError`]. Nothing here does I/O: where a file has to be fetched first, the conversion says
 //! so and is repeated with what was [fetched](media::Media).
 
-pub mod count;
 pub mod arguments;
 mod checks;
+pub mod count;
 pub mod custom_input;
+pub mod custom_tool;
 pub mod editor;
 pub mod effort;
 pub mod embeddings;
@@ -20,9 +22,18 @@ mod left_out;
 pub mod loss;
 pub mod media;
 pub mod names;
+pub mod notice;
 pub mod pairing;
+pub mod sampling;
 pub mod seal;
 pub mod whole;
+
+pub mod from_claude;
+pub mod from_gemini;
+pub mod from_openai_chat;
+pub mod to_claude;
+pub mod to_gemini;
+pub mod to_openai;
 
 pub mod claude_to_gemini;
 pub mod claude_to_openai_chat;

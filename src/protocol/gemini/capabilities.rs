@@ -15,6 +15,8 @@ pub struct Capabilities {
     /// Whether it reads files at any public address
     /// (<https://ai.google.dev/gemini-api/docs/file-input-methods>).
     pub remote_files: bool,
+    /// Whether it takes JSON Schema beside Gemini's own (<https://ai.google.dev/gemini-api/docs/structured-output>).
+    pub json_schema: bool,
     /// Whether it is of the third generation or later: media within the results of functions, functions beside the vendor's own
     /// tools, functions together with a JSON answer.
     pub third_generation: bool,
@@ -46,11 +48,13 @@ pub fn of(name: &str) -> Capabilities {
         thinking: Thinking::Level,
         demands_signatures: true,
         remote_files: true,
+        json_schema: true,
         third_generation: true,
     };
     let earlier = Capabilities { demands_signatures: false, third_generation: false, ..current };
     if has("gemini-1") || has("gemini-2.0") || has("gemma-") {
-        return Capabilities { max_output: 8192, thinking: Thinking::None, remote_files: false, ..earlier };
+        let first = Capabilities { remote_files: false, json_schema: false, ..earlier };
+        return Capabilities { max_output: 8192, thinking: Thinking::None, ..first };
     }
     if has("gemini-2.5") {
         return match (has("image") || has("tts"), has("pro"), has("lite")) {

@@ -2,6 +2,7 @@
 //! share.
 
 pub mod capabilities;
+pub mod chunks;
 pub mod error;
 pub mod fault;
 pub mod fold;

@@ -69,6 +69,22 @@ async fn b28_a_stream_that_breaks_off_ends_with_an_error() {
     }
 }
 
+/// An event that is too long to keep is missing, and what misses something has not gone well.
+#[tokio::test]
+async fn an_event_beyond_the_bound_is_an_error() {
+    let stage = stage(Wire::Claude).await;
+    let head = beginning(Wire::Claude);
+    let tail = Wire::Claude.case("stream", "text")[head.len()..].to_owned();
+    let text = "x".repeat(17 << 20);
+    let long = format!(
+        "event: content_block_delta\ndata: {{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{{\"type\":\"text_delta\",\"text\":\"{text}\"}}}}\n\n"
+    );
+    stage.upstream.answer(Answer::events().piece(head).piece(long).piece(tail));
+    let mut answer = call(&stage, Wire::Chat, minimal(Wire::Chat), true).open().await;
+    let (body, _) = answer.rest().await;
+    check_failed(Wire::Chat, Wire::Claude, &body);
+}
+
 /// B29: the vendor's own error inside a stream, in the client's words.
 #[tokio::test]
 async fn b29_an_error_in_a_stream_becomes_one_of_the_client() {

@@ -1,5 +1,7 @@
 //! A vendor's errors, for clients of another dialect.
 
+use serde_json::json;
+
 use super::{call, minimal, pairs, stage};
 use crate::support::script::Answer;
 use crate::support::vendors::{Wire, message_of};
@@ -30,6 +32,56 @@ async fn b40_an_error_is_told_in_the_clients_envelope() {
                 assert!(typed, "{what}");
             }
         }
+    }
+}
+
+/// B41: when to come back is understood in every form, and told in the client's.
+#[tokio::test]
+async fn b41_the_waiting_time_is_understood_and_told() {
+    for (client, vendor) in pairs() {
+        let retry_info = json!({"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "12.5s"});
+        let gemini = json!({"error": {"code": 429, "message": "slow down", "status": "RESOURCE_EXHAUSTED", "details": [retry_info]}});
+        let stage = stage(vendor).await;
+        let answer = match vendor {
+            Wire::Gemini => Answer::json(429, gemini.to_string()),
+            _ => Answer::json(429, vendor.vendor_error(429, "slow down")).header("retry-after-ms", "12500"),
+        };
+        stage.upstream.always(answer);
+        let reply = call(&stage, client, minimal(client), false).send().await;
+        assert_eq!((reply.status, reply.header("retry-after")), (429, Some("13")), "{vendor:?} for {client:?}");
+        if client == Wire::Gemini {
+            let details = reply.json()["error"]["details"].to_string();
+            assert!(details.contains(r#""retryDelay":"13s""#), "{details}");
+        }
+    }
+}
+
+/// Agents shorten their history when they are told that it is too long, each in its own words.
+#[tokio::test]
+async fn a_prompt_that_is_too_long_is_told_as_such() {
+    for (client, vendor) in pairs() {
+        let stage = stage(vendor).await;
+        let words = match vendor {
+            Wire::Claude => "prompt is too long: 210000 tokens > 200000 maximum",
+            Wire::Gemini => "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+            Wire::Chat | Wire::Responses => "This model's maximum context length is 128000 tokens.",
+        };
+        stage.upstream.always(Answer::json(400, vendor.vendor_error(400, words)));
+        let reply = call(&stage, client, minimal(client), false).send().await;
+        if (client, vendor) == (Wire::Chat, Wire::Responses) || (client, vendor) == (Wire::Responses, Wire::Chat) {
+            // Their errors are alike and pass as they are.
+            assert_eq!(reply.json()["error"]["code"], "vendor_code");
+            continue;
+        }
+        let error = reply.json()["error"].clone();
+        let code = match client {
+            Wire::Claude => &error["details"]["error_code"],
+            Wire::Gemini => &error["details"][0]["reason"],
+            Wire::Chat | Wire::Responses => &error["code"],
+        };
+        assert_eq!(code.as_str().unwrap().to_ascii_lowercase(), "context_length_exceeded", "{vendor:?} for {client:?}");
+        let message = error["message"].as_str().unwrap();
+        assert!(client != Wire::Claude || message.starts_with("prompt is too long"), "{message}");
     }
 }
 

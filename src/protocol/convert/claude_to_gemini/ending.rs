@@ -1,5 +1,6 @@
 //! How an answer ended and what it took.
 
+use crate::protocol::claude::error::status_of;
 use crate::protocol::claude::wire::response::{ErrorObject, StopDetails, StopReason};
 use crate::protocol::claude::wire::usage::Usage;
 use crate::protocol::convert::StreamFault;
@@ -56,18 +57,10 @@ pub(super) fn usage(usage: &Usage<'_>) -> UsageMetadata<'static> {
 
 /// The error of a stream (<https://platform.claude.com/docs/en/api/errors>).
 pub(super) fn fault<'a>(error: &'a ErrorObject<'a>) -> StreamFault<'a> {
-    let status = match &*error.kind {
-        "invalid_request_error" => 400,
-        "authentication_error" => 401,
-        "billing_error" => 402,
-        "permission_error" => 403,
-        "not_found_error" => 404,
-        "conflict_error" => 409,
-        "request_too_large" => 413,
-        "rate_limit_error" => 429,
-        "overloaded_error" => 503,
-        "timeout_error" => 504,
-        _ => 500,
+    let status = match status_of(&error.kind) {
+        // Google's word for being overloaded.
+        529 => 503,
+        status => status,
     };
     StreamFault { status, code: (&*error.kind).into(), message: (&*error.message).into() }
 }

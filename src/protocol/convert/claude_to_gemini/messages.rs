@@ -10,23 +10,21 @@ use crate::protocol::claude::wire::content::{
 };
 use crate::protocol::claude::wire::request::{InputMessage, MessagesRequest, Role};
 use crate::protocol::claude::wire::server_tools::{CodeExecutionContent, ServerToolResult, WebSearchContent};
+use crate::protocol::convert::loss::{FOREIGN_THINKING, NO_CACHE_MARKS};
 use crate::protocol::convert::names::{Charset, ToolKind};
+use crate::protocol::convert::notice::{self, notice};
 use crate::protocol::convert::pairing::Pairing;
 use crate::protocol::convert::seal::{self, Family};
+use crate::protocol::convert::to_gemini::media::{MediaReader, Place};
 use crate::protocol::convert::{Context, ConvertError, Notes};
 use crate::protocol::gemini::capabilities::Capabilities;
-use crate::protocol::gemini::turns::Turns;
+use crate::protocol::gemini::turns::{BEGINS_WITH_MODEL, Turns};
 use crate::protocol::gemini::wire::content::{
     CodeExecutionResult, Content, ExecutableCode, FunctionCall, Outcome, Part, Role as Side,
 };
 use crate::protocol::wire::{Text, TextOr};
 
-use super::media::{self, MediaReader};
-use super::{kept, results};
-
-/// Stands for a signature that nobody has, for calls that another model made
-/// (<https://ai.google.dev/gemini-api/docs/thought-signatures>).
-pub(super) const NO_SIGNATURE: &str = "skip_thought_signature_validator";
+use super::{kept, media, results};
 
 /// The conversation, converted.
 pub(super) struct Messages<'a> {
@@ -45,7 +43,7 @@ pub(super) fn messages<'a>(
 ) -> Result<Messages<'a>, ConvertError> {
     let mut reader = Reader {
         notes,
-        media: MediaReader::new(context, model),
+        media: MediaReader::new(context),
         model,
         turns: Turns::default(),
         pairing: Pairing::default(),
@@ -62,8 +60,11 @@ pub(super) fn messages<'a>(
     if request.messages.last().is_some_and(|message| message.role == Role::Assistant) {
         reader.notes.losses.add_once("messages", "the answer may begin anew instead of going on with the last message");
     }
+    if reader.turns.begin_with_the_user() {
+        reader.notes.losses.add("messages", BEGINS_WITH_MODEL);
+    }
     if model.demands_signatures {
-        sign_calls(&mut reader.turns);
+        reader.turns.sign_calls();
     }
     reader.media.finish()?;
     Ok(Messages { system: reader.system, contents: reader.turns.finish() })
@@ -77,7 +78,7 @@ pub(super) fn text_part<'a>(text: &'a Text<'a>) -> Option<Part<'a>> {
 /// Notes a mark for Claude's cache. Gemini caches by itself.
 pub(super) fn cache_mark(mark: &Option<CacheControl<'_>>, path: impl fmt::Display, notes: &mut Notes) {
     if mark.is_some() {
-        notes.losses.hint_once(format_args!("{path}.cache_control"), "marks for the cache have no counterpart");
+        notes.losses.hint_once(format_args!("{path}.cache_control"), NO_CACHE_MARKS);
     }
 }
 
@@ -149,11 +150,11 @@ impl<'a> Reader<'a, '_> {
             }
             ContentBlock::Image(block) => {
                 cache_mark(&block.cache_control, path, self.notes);
-                self.media.image(block, path, rest)?;
+                media::image(block, Place::Turn, path, &mut self.media, rest)?;
             }
             ContentBlock::Document(block) => {
                 cache_mark(&block.cache_control, path, self.notes);
-                self.media.document(block, path, rest, &mut self.notes.losses)?;
+                media::document(block, Place::Turn, path, &mut self.media, rest, &mut self.notes.losses)?;
             }
             ContentBlock::SearchResult(block) => {
                 cache_mark(&block.cache_control, path, self.notes);
@@ -241,9 +242,8 @@ impl<'a> Reader<'a, '_> {
             self.system.extend(text_part(text));
             return;
         }
-        self.notes.losses.add_once(path, "a later system message is told as a notice in the user's turn");
-        let text = format!("System notice: {}", &**text);
-        self.answer.rest.push(Part { text: Some(text.into()), ..Part::default() });
+        self.notes.losses.add_once(path, notice::TOLD);
+        self.answer.rest.push(Part { text: Some(notice(text).into()), ..Part::default() });
     }
 
     /// Writes what the user said since the last answer; every call must have got its result.
@@ -292,12 +292,12 @@ impl<'a> Reader<'a, '_> {
             ContentBlock::CodeExecutionToolResult(block) => self.code_execution_result(path, block),
             ContentBlock::Image(block) => {
                 let mut parts = Vec::new();
-                self.media.image(block, path, &mut parts)?;
+                media::image(block, Place::Turn, path, &mut self.media, &mut parts)?;
                 self.model_parts(parts);
             }
             ContentBlock::Document(block) => {
                 let mut parts = Vec::new();
-                self.media.document(block, path, &mut parts, &mut self.notes.losses)?;
+                media::document(block, Place::Turn, path, &mut self.media, &mut parts, &mut self.notes.losses)?;
                 self.model_parts(parts);
             }
             ContentBlock::Compaction(block) => self.compaction(path, block)?,
@@ -362,7 +362,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn foreign_thinking(&mut self, path: &str) {
-        self.notes.losses.hint_once(path, "another model's thinking is not replayed");
+        self.notes.losses.hint_once(path, FOREIGN_THINKING);
     }
 
     fn tool_use(&mut self, path: &str, block: &'a ToolUseBlock<'a>) -> Result<(), ConvertError> {
@@ -440,17 +440,5 @@ fn code_of_result<'a>(block: &'a ContentBlock<'a>) -> Option<&'a str> {
     match block {
         ContentBlock::CodeExecutionToolResult(block) => Some(&block.tool_use_id),
         _ => None,
-    }
-}
-
-/// B14: the first call of each answer since the user last spoke has a signature, be it the documented one that says there is none.
-fn sign_calls(turns: &mut Turns<'_>) {
-    for (role, parts) in turns.iter_mut().rev() {
-        if *role == Side::User && !parts.iter().any(|part| part.function_response.is_some()) {
-            break;
-        }
-        if let Some(call) = parts.iter_mut().find(|part| part.function_call.is_some()) {
-            call.thought_signature.get_or_insert_with(|| NO_SIGNATURE.into());
-        }
     }
 }

@@ -4,7 +4,6 @@ pub mod request;
 pub mod response;
 pub mod stream;
 
-mod built_in_tools;
 mod ending;
 mod grounding;
 mod kept;

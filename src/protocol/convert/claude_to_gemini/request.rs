@@ -2,23 +2,20 @@
 
 use crate::protocol::claude::wire::document::BasicBlock;
 use crate::protocol::claude::wire::request::{MessagesRequest, OutputFormat};
+use crate::protocol::convert::from_claude::{BILLING_HEADER, FOR_THE_BILL, edits_context};
+use crate::protocol::convert::loss::NO_COUNTERPART;
+use crate::protocol::convert::sampling::{max_tokens, within};
+use crate::protocol::convert::to_gemini::answer_format::{self, stop_sequences};
 use crate::protocol::convert::{Context, ConvertError, Notes};
 use crate::protocol::gemini::capabilities::{self, Capabilities};
-use crate::protocol::gemini::json_schema;
 use crate::protocol::gemini::wire::content::{Content, Part};
 use crate::protocol::gemini::wire::proto::{Count, Number};
 use crate::protocol::gemini::wire::request::{GenerateContentRequest as Target, GenerationConfig, ServiceTier};
 use crate::protocol::gemini::wire::tools::Tool;
-use crate::protocol::wire::{Text, TextOr};
+use crate::protocol::wire::TextOr;
 
 use super::messages::{self, text_part};
 use super::{thinking, tools};
-
-/// Most stop sequences that Gemini takes.
-const MAX_STOP_SEQUENCES: usize = 5;
-
-/// Begins a system block that Claude Code writes for Claude's bill alone.
-const BILLING_HEADER: &str = "x-anthropic-billing-header:";
 
 /// Converts `request`.
 pub fn convert<'a>(
@@ -29,13 +26,13 @@ pub fn convert<'a>(
     refuse_state_of_the_vendor(request)?;
     note_what_has_no_counterpart(request, notes);
     let model = capabilities::of(context.model);
-    let tools = tools::tools(request, context, &model, notes)?;
+    let tools = tools::tools(request, context, model, notes)?;
     let messages = messages::messages(request, context, &model, notes)?;
     let mut system = system(request, notes);
     system.extend(messages.system);
-    let mut config = generation_config(request, &model, notes)?;
-    config.thinking_config = thinking::thinking_config(request, context.model, &model, notes);
-    if let Some(instruction) = answer_format(request, &model, &tools.tools, &mut config, notes)? {
+    let mut config = generation_config(request, model, notes)?;
+    config.thinking_config = thinking::thinking_config(request, context.model, notes);
+    if let Some(instruction) = answer_format(request, model, &tools.tools, &mut config, notes)? {
         system.push(instruction);
     }
     if messages.contents.is_empty() {
@@ -71,29 +68,28 @@ fn refuse_state_of_the_vendor(request: &MessagesRequest<'_>) -> Result<(), Conve
 }
 
 fn note_what_has_no_counterpart(request: &MessagesRequest<'_>, notes: &mut Notes) {
-    const NONE: &str = "has no counterpart";
     let losses = &mut notes.losses;
     if request.container.is_some() {
         losses.add("container", "code runs in a container of its own");
     }
     if let Some(edits) = &request.context_management {
         // Edits that only forget old thinking change nothing: Gemini is not shown any.
-        match edits.get().contains("clear_tool_uses") || edits.get().contains("compact_") {
-            true => losses.add("context_management", "the conversation is not edited"),
-            false => losses.hint("context_management", "no former thinking is sent anyway"),
+        match edits_context(edits) {
+            true => losses.add("context_management", "the conversation is sent as it is"),
+            false => losses.hint("context_management", "the conversation is sent as it is"),
         }
     }
     if request.inference_geo.is_some() {
         losses.add("inference_geo", "where the answer is generated cannot be chosen");
     }
     if request.output_config.as_ref().is_some_and(|config| config.task_budget.is_some()) {
-        losses.add("output_config.task_budget", NONE);
+        losses.add("output_config.task_budget", NO_COUNTERPART);
     }
     if request.fallbacks.is_some() {
         losses.add("fallbacks", "no other model is tried");
     }
     if request.speed.as_ref().is_some_and(|speed| *speed != "standard") {
-        losses.hint("speed", NONE);
+        losses.hint("speed", NO_COUNTERPART);
     }
     for (path, is_there) in [
         ("metadata.user_id", request.metadata.as_ref().is_some_and(|metadata| metadata.user_id.is_some())),
@@ -103,7 +99,7 @@ fn note_what_has_no_counterpart(request: &MessagesRequest<'_>, notes: &mut Notes
         ("cache_control", request.cache_control.is_some()),
     ] {
         if is_there {
-            losses.hint(path, NONE);
+            losses.hint(path, NO_COUNTERPART);
         }
     }
 }
@@ -125,7 +121,7 @@ fn system<'a>(request: &'a MessagesRequest<'a>, notes: &mut Notes) -> Vec<Part<'
 fn system_block<'a>(index: usize, block: &'a BasicBlock<'a>, parts: &mut Vec<Part<'a>>, notes: &mut Notes) {
     match block {
         BasicBlock::Text(block) if block.text.starts_with(BILLING_HEADER) => {
-            notes.losses.hint(format!("system[{index}]"), "is for Claude's bill");
+            notes.losses.hint(format!("system[{index}]"), FOR_THE_BILL);
         }
         BasicBlock::Text(block) => {
             messages::cache_mark(&block.cache_control, format_args!("system[{index}]"), notes);
@@ -139,47 +135,25 @@ fn system_block<'a>(index: usize, block: &'a BasicBlock<'a>, parts: &mut Vec<Par
 
 fn generation_config<'a>(
     request: &'a MessagesRequest<'a>,
-    model: &Capabilities,
+    model: Capabilities,
     notes: &mut Notes,
 ) -> Result<GenerationConfig<'a>, ConvertError> {
+    let losses = &mut notes.losses;
+    let wanted = request.max_tokens.map(|wanted| max_tokens("max_tokens", wanted, model.max_output, losses));
     Ok(GenerationConfig {
-        temperature: within_one("temperature", request.temperature)?,
-        top_p: within_one("top_p", request.top_p)?,
+        temperature: within("temperature", request.temperature, 0.0..=1.0, losses)?.map(Number),
+        top_p: within("top_p", request.top_p, 0.0..=1.0, losses)?.map(Number),
         top_k: request.top_k.map(|count| Number(count as f64)),
-        max_output_tokens: max_output_tokens(request, model, notes),
-        stop_sequences: stop_sequences(request, notes),
+        max_output_tokens: wanted.transpose()?.map(Count),
+        stop_sequences: stop_sequences(request.stop_sequences.as_deref().unwrap_or_default(), "stop_sequences", losses),
         ..GenerationConfig::default()
     })
-}
-
-/// What Claude takes from 0 to 1, which Gemini takes too.
-fn within_one(path: &str, value: Option<f64>) -> Result<Option<Number>, ConvertError> {
-    match value {
-        Some(value) if !(0.0..=1.0).contains(&value) => Err(ConvertError::invalid(path, "has to be from 0 to 1")),
-        value => Ok(value.map(Number)),
-    }
-}
-
-fn max_output_tokens(request: &MessagesRequest<'_>, model: &Capabilities, notes: &mut Notes) -> Option<Count> {
-    let wanted = request.max_tokens?;
-    if wanted > model.max_output {
-        notes.losses.add("max_tokens", "is lowered to what the model can write");
-    }
-    Some(Count(wanted.min(model.max_output)))
-}
-
-fn stop_sequences<'a>(request: &'a MessagesRequest<'a>, notes: &mut Notes) -> Vec<Text<'a>> {
-    let sequences = request.stop_sequences.as_deref().unwrap_or_default();
-    if sequences.len() > MAX_STOP_SEQUENCES {
-        notes.losses.add("stop_sequences", "only the first 5 are heeded");
-    }
-    sequences.iter().take(MAX_STOP_SEQUENCES).map(Text::by_ref).collect()
 }
 
 /// Sets the form of the answer. Where the model cannot be bound to it, gives the instruction that stands for it.
 fn answer_format<'a>(
     request: &'a MessagesRequest<'a>,
-    model: &Capabilities,
+    model: Capabilities,
     tools: &[Tool<'a>],
     config: &mut GenerationConfig<'a>,
     notes: &mut Notes,
@@ -193,16 +167,8 @@ fn answer_format<'a>(
     let OutputFormat::JsonSchema(format) = format else {
         return Err(ConvertError::unsupported(path, "this form of answer is not known; use `json_schema`"));
     };
-    // Before the third generation functions and a JSON answer exclude each other.
-    if !tools.is_empty() && !model.third_generation {
-        notes.losses.add(path, "the model is only told of the schema, since it has tools");
-        let told = format!("Answer with nothing but JSON that matches this JSON Schema:\n{}", format.schema.get());
-        return Ok(Some(Part { text: Some(told.into()), ..Part::default() }));
-    }
-    config.response_mime_type = Some("application/json".into());
-    config.response_schema =
-        Some(Box::new(json_schema::response_subset(&format.schema, &format!("{path}.schema"), &mut notes.losses)?));
-    Ok(None)
+    let schema = Some(format.schema.by_ref());
+    answer_format::json(schema, path, !tools.is_empty(), model, config, &mut notes.losses)
 }
 
 fn service_tier<'a>(request: &'a MessagesRequest<'a>, notes: &mut Notes) -> Option<ServiceTier<'a>> {

@@ -4,11 +4,12 @@ use serde::Serialize;
 
 use crate::protocol::claude::wire::content::{ResultBlock, ToolResultBlock};
 use crate::protocol::claude::wire::document::DocumentBlock;
+use crate::protocol::convert::to_gemini::media::{MediaReader, Place, in_response};
 use crate::protocol::convert::{ConvertError, Losses};
-use crate::protocol::gemini::wire::content::{FunctionResponse, FunctionResponsePart, Part};
+use crate::protocol::gemini::wire::content::{FunctionResponse, Part};
 use crate::protocol::wire::{Raw, Text, TextOr};
 
-use super::media::{MediaReader, search_result_text};
+use super::media::{self as files, search_result_text};
 
 /// Gemini understands two members of a response
 /// (<https://ai.google.dev/api/caching#FunctionResponse>).
@@ -40,8 +41,7 @@ pub(super) fn response<'a>(
             }
         }
     }
-    let (within, outside): (Vec<_>, Vec<_>) =
-        parts.into_iter().partition(|part| media.within_results && fits_within(part));
+    let (within, outside): (Vec<_>, Vec<_>) = parts.into_iter().partition(|part| media.fits_response(part));
     if !outside.is_empty() {
         let label = format!("Files that the call {} of {function} gave:", &*id);
         beside.push(Part { text: Some(label.into()), ..Part::default() });
@@ -55,24 +55,14 @@ pub(super) fn response<'a>(
     };
     let response = if block.is_error == Some(true) { Response::Error(&text) } else { Response::Output(&text) };
     let response = Raw::of(&response).map_err(|error| ConvertError::invalid(path, error.to_string()))?;
-    let within = within
-        .into_iter()
-        .map(|part| FunctionResponsePart { inline_data: part.inline_data, ..FunctionResponsePart::default() });
     let response = FunctionResponse {
         id: Some(id),
         name: Some(function.into()),
         response: Some(response),
-        parts: within.collect(),
+        parts: within.into_iter().map(in_response).collect(),
         ..FunctionResponse::default()
     };
     Ok(Part { function_response: Some(Box::new(response)), ..Part::default() })
-}
-
-/// Whether a response can hold the part
-/// (<https://ai.google.dev/gemini-api/docs/function-calling#multimodal>).
-fn fits_within(part: &Part<'_>) -> bool {
-    let media_type = part.inline_data.as_ref().and_then(|blob| blob.mime_type.as_deref());
-    matches!(media_type, Some("image/png" | "image/jpeg" | "image/webp" | "application/pdf" | "text/plain"))
 }
 
 fn result_block<'a>(
@@ -85,7 +75,7 @@ fn result_block<'a>(
 ) -> Result<(), ConvertError> {
     match block {
         ResultBlock::Text(block) => texts.push(block.text.by_ref()),
-        ResultBlock::Image(block) => media.image(block, path, parts)?,
+        ResultBlock::Image(block) => files::image(block, Place::Response, path, media, parts)?,
         ResultBlock::Document(block) => document(block, path, media, texts, parts, losses)?,
         ResultBlock::SearchResult(block) => texts.push(search_result_text(block).into()),
         // All tools are declared from the start.
@@ -106,7 +96,7 @@ fn document<'a>(
     losses: &mut Losses,
 ) -> Result<(), ConvertError> {
     let mut own = Vec::new();
-    media.document(block, path, &mut own, losses)?;
+    files::document(block, Place::Response, path, media, &mut own, losses)?;
     for part in own {
         match part.text {
             Some(text) => texts.push(text),

@@ -7,18 +7,18 @@ use serde::Deserialize;
 use crate::protocol::claude::wire::content::{Content, ContentBlock, ToolChangeBlock};
 use crate::protocol::claude::wire::request::MessagesRequest;
 use crate::protocol::claude::wire::tools::{CustomTool, McpServer, Tool, ToolChoice, WebFetchTool, WebSearchTool};
+use crate::protocol::convert::from_claude::built_in_tools::{self, DESCRIBED, Function};
 use crate::protocol::convert::names::{Charset, ToolKind};
+use crate::protocol::convert::to_gemini::tools::{FUNCTIONS_ONLY, combined, described, function};
 use crate::protocol::convert::{Context, ConvertError, Notes, ServerTools};
 use crate::protocol::gemini::capabilities::Capabilities;
-use crate::protocol::gemini::json_schema;
 use crate::protocol::gemini::wire::proto::Members;
 use crate::protocol::gemini::wire::tools::{
     CodeExecution, FunctionCallingConfig, FunctionCallingMode, FunctionDeclaration, GoogleSearch,
     McpServer as TargetMcpServer, StreamableHttpTransport, Tool as TargetTool, ToolConfig, UrlContext,
 };
-use crate::protocol::wire::{Raw, Text, TextOr};
+use crate::protocol::wire::{Text, TextOr};
 
-use super::built_in_tools::{self, Function};
 use super::messages::cache_mark;
 
 /// The tools and how they are used.
@@ -31,10 +31,11 @@ pub(super) struct Tools<'a> {
 pub(super) fn tools<'a>(
     request: &'a MessagesRequest<'a>,
     context: &Context<'_>,
-    model: &Capabilities,
+    model: Capabilities,
     notes: &mut Notes,
 ) -> Result<Tools<'a>, ConvertError> {
-    let mut reader = Reader { notes, server_tools: context.server_tools, functions: Vec::new(), vendors: Vec::new() };
+    let mut reader =
+        Reader { notes, model, server_tools: context.server_tools, functions: Vec::new(), vendors: Vec::new() };
     let changes = Changes::of(request);
     let mut is_strict = false;
     for (index, tool) in request.tools.iter().flatten().enumerate() {
@@ -52,19 +53,11 @@ pub(super) fn tools<'a>(
     for (index, server) in request.mcp_servers.iter().flatten().enumerate() {
         reader.mcp_server(&format!("mcp_servers[{index}]"), server);
     }
-    reader.separate(model)?;
     let Reader { functions, vendors, .. } = reader;
     let function_calling_config = choice(request.tool_choice.as_ref(), &functions, is_strict, notes)?;
-    // Functions beside the vendor's own tools have to be asked for
-    // (<https://ai.google.dev/gemini-api/docs/tool-combination>).
-    let include_server_side_tool_invocations = (!functions.is_empty() && !vendors.is_empty()).then_some(true);
-    let config = ToolConfig { function_calling_config, include_server_side_tool_invocations, ..ToolConfig::default() };
-    let functions =
-        (!functions.is_empty()).then(|| TargetTool { function_declarations: functions, ..TargetTool::default() });
-    Ok(Tools {
-        tools: functions.into_iter().chain(vendors).collect(),
-        config: (config != ToolConfig::default()).then_some(config),
-    })
+    let mut config = ToolConfig { function_calling_config, ..ToolConfig::default() };
+    let tools = combined(functions, vendors, &mut config, model, context.server_tools, &mut notes.losses)?;
+    Ok(Tools { tools, config: (config != ToolConfig::default()).then_some(config) })
 }
 
 /// What system messages have changed about the tools.
@@ -111,6 +104,7 @@ impl<'a> Changes<'a> {
 
 struct Reader<'a, 'n> {
     notes: &'n mut Notes,
+    model: Capabilities,
     server_tools: ServerTools,
     functions: Vec<FunctionDeclaration<'a>>,
     vendors: Vec<TargetTool<'a>>,
@@ -177,29 +171,15 @@ impl<'a> Reader<'a, '_> {
             }
         };
         let path = format!("{path}.input_schema");
-        let parameters = json_schema::subset(&tool.input_schema, &path, &mut self.notes.losses)?.map(Box::new);
-        self.functions.push(FunctionDeclaration {
-            name: Some(Text(name)),
-            description: tool.description.filter(|description| !description.is_empty()),
-            parameters,
-            ..FunctionDeclaration::default()
-        });
+        let (schema, losses) = (Some(tool.input_schema), &mut self.notes.losses);
+        self.functions.push(function(Text(name), tool.description, schema, &path, self.model, losses)?);
         Ok(())
     }
 
     /// A tool that Claude knows by its name and the client carries out. Gemini is told what it takes.
     fn built_in(&mut self, path: &str, name: &'a str, function: Function) -> Result<(), ConvertError> {
-        self.notes.losses.hint_once(path, "the tool is described to the model, which does not know it by itself");
-        let Function { description, schema } = function;
-        let fault = |error: serde_json::Error| ConvertError::unsupported(path, error.to_string());
-        let schema = Raw::of(&schema).map_err(fault)?;
-        let parameters = json_schema::subset(&schema, path, &mut self.notes.losses)?.map(Box::new);
-        self.functions.push(FunctionDeclaration {
-            name: Some(name.into()),
-            description: Some(description.into()),
-            parameters,
-            ..FunctionDeclaration::default()
-        });
+        self.notes.losses.hint_once(path, DESCRIBED);
+        self.functions.push(described(name.into(), function.description.into(), &function.schema, self.model)?);
         Ok(())
     }
 
@@ -250,24 +230,6 @@ impl<'a> Reader<'a, '_> {
         let server = TargetMcpServer { name: Some(server.name.by_ref()), streamable_http_transport: Some(transport) };
         self.vendors.push(TargetTool { mcp_servers: vec![server], ..TargetTool::default() });
     }
-
-    /// Before the third generation a model has either functions or the vendor's tools.
-    fn separate(&mut self, model: &Capabilities) -> Result<(), ConvertError> {
-        if model.third_generation || self.functions.is_empty() || self.vendors.is_empty() {
-            return Ok(());
-        }
-        match self.server_tools {
-            ServerTools::Refuse => Err(ConvertError::unsupported(
-                "tools",
-                "this model cannot have the provider's tools beside those of the client; leave one or the other out",
-            )),
-            ServerTools::Drop => {
-                self.vendors.clear();
-                self.notes.losses.add("tools", "the provider's tools are left out, since the client has tools too");
-                Ok(())
-            }
-        }
-    }
 }
 
 fn choice<'a>(
@@ -292,7 +254,7 @@ fn choice<'a>(
         // Without functions there is nothing to set, and setting it is an error.
         _ if functions.is_empty() => {
             if matches!(choice, Some(ToolChoice::Any(_) | ToolChoice::Tool(_))) {
-                notes.losses.add("tool_choice", "the provider's own tools cannot be demanded");
+                notes.losses.add("tool_choice", FUNCTIONS_ONLY);
             }
             return Ok(None);
         }
@@ -304,7 +266,7 @@ fn choice<'a>(
         Some(ToolChoice::Tool(tool)) => {
             let name = notes.tools.upstream(Charset::GEMINI, None, &tool.name, ToolKind::Function);
             if !is_declared(&name) {
-                notes.losses.add("tool_choice", "the provider's own tools cannot be demanded");
+                notes.losses.add("tool_choice", FUNCTIONS_ONLY);
                 return Ok(None);
             }
             FunctionCallingConfig { mode: Some(FunctionCallingMode::Any), allowed_function_names: vec![Text(name)] }

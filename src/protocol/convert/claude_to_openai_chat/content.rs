@@ -3,6 +3,7 @@
 use super::models::Model;
 use crate::protocol::claude::wire::content::{CacheControl, TextBlock};
 use crate::protocol::claude::wire::document::{BasicBlock, DocumentBlock, ImageBlock, SearchResultBlock, Source};
+use crate::protocol::convert::loss::NO_CACHE_MARKS;
 use crate::protocol::convert::media::{Media, checked_base64};
 use crate::protocol::convert::{ConvertError, Losses};
 use crate::protocol::openai_chat::wire::content::{
@@ -158,10 +159,7 @@ pub fn text(text: Text<'_>) -> Part<'_> {
 /// Notes a border of the prompt cache that has no place in the target.
 pub fn unmarked(mark: Option<&CacheControl<'_>>, path: &str, losses: &mut Losses) {
     if mark.is_some() {
-        losses.hint_once(
-            format!("{path}.cache_control"),
-            "is left out, the prompt is cached by the vendor's own measure",
-        );
+        losses.hint_once(format!("{path}.cache_control"), NO_CACHE_MARKS);
     }
 }
 

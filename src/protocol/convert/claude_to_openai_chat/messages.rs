@@ -6,15 +6,13 @@ use super::thinking;
 use crate::protocol::claude::wire::content::{CompactionBlock, ContentBlock, ToolResultBlock, ToolUseBlock};
 use crate::protocol::claude::wire::document::BasicBlock;
 use crate::protocol::claude::wire::request::{InputMessage, MessagesRequest, Role as ClaudeRole};
+use crate::protocol::convert::from_claude::{BILLING_HEADER, FOR_THE_BILL};
 use crate::protocol::convert::names::{Charset, ToolKind, openai_call_id};
 use crate::protocol::convert::pairing::Pairing;
 use crate::protocol::convert::{Context, ConvertError, Notes, ServerTools};
 use crate::protocol::openai_chat::wire::content::{Content, Part, TextPart};
 use crate::protocol::openai_chat::wire::message::{FunctionCall, FunctionToolCall, Message, Role, ToolCall};
 use crate::protocol::wire::{Raw, Text, TextOr};
-
-/// Begins a system block that Claude Code writes for its own vendor's books, and that differs from request to request.
-const BILLING_HEADER: &str = "x-anthropic-billing-header:";
 
 struct Conversation<'a, 'n> {
     messages: Vec<Message<'a>>,
@@ -102,7 +100,7 @@ impl<'a> Conversation<'a, '_> {
                     let path = format!("system[{index}]");
                     match block {
                         BasicBlock::Text(block) if block.text.starts_with(BILLING_HEADER) => {
-                            self.notes.losses.hint(path, "is for Claude's vendor only");
+                            self.notes.losses.hint(path, FOR_THE_BILL);
                         }
                         block => parts.extend(self.blocks.basic(block, &path, &mut self.notes.losses)?),
                     }

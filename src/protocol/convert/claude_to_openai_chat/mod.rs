@@ -9,7 +9,6 @@ pub mod content;
 pub mod messages;
 pub mod models;
 pub mod results;
-pub mod schema;
 pub mod thinking;
 pub mod tools;
 

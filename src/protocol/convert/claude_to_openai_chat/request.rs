@@ -2,14 +2,17 @@
 
 use super::content::Blocks;
 use super::models::Model;
-use super::{messages, schema, thinking, tools};
+use super::{messages, thinking, tools};
 use crate::protocol::claude::wire::request::{MessagesRequest, OutputFormat};
 use crate::protocol::convert::effort::Effort;
+use crate::protocol::convert::from_claude::edits_context;
+use crate::protocol::convert::loss::NO_COUNTERPART;
+use crate::protocol::convert::to_openai::schema;
 use crate::protocol::convert::{Context, ConvertError, Losses, Notes};
 use crate::protocol::openai_chat::wire::request::{
     JsonSchema, JsonSchemaFormat, Request as Target, ResponseFormat, Stop, StreamOptions,
 };
-use crate::protocol::wire::{Raw, Text};
+use crate::protocol::wire::Text;
 
 /// The most stop sequences that OpenAI takes.
 const MOST_STOPS: usize = 4;
@@ -81,7 +84,7 @@ fn left_out(request: &MessagesRequest<'_>, losses: &mut Losses) {
         ("fallbacks", request.fallbacks.is_some()),
     ] {
         if is_given {
-            losses.add(path, "has no counterpart");
+            losses.add(path, NO_COUNTERPART);
         }
     }
     let thinking_only = request.context_management.as_ref().is_some_and(|edits| !edits_context(edits));
@@ -94,26 +97,9 @@ fn left_out(request: &MessagesRequest<'_>, losses: &mut Losses) {
         ("billing_policy", request.billing_policy.is_some()),
     ] {
         if is_given {
-            losses.hint(path, "has no counterpart");
+            losses.hint(path, NO_COUNTERPART);
         }
     }
-}
-
-/// Whether anything but thinking is edited, which other vendors drop by themselves.
-fn edits_context(edits: &Raw<'_>) -> bool {
-    #[derive(serde::Deserialize)]
-    struct Edits<'a> {
-        #[serde(borrow, default)]
-        edits: Vec<Edit<'a>>,
-    }
-    #[derive(serde::Deserialize)]
-    struct Edit<'a> {
-        #[serde(borrow, rename = "type")]
-        kind: Text<'a>,
-    }
-    !edits
-        .read::<Edits<'_>>()
-        .is_ok_and(|edits| edits.edits.iter().all(|edit| edit.kind.starts_with("clear_thinking_")))
 }
 
 fn max_tokens(
@@ -161,7 +147,7 @@ fn sampling(
         (target.temperature, target.top_p) = (request.temperature, request.top_p);
     }
     match request.top_k {
-        Some(_) if model.can.openai => losses.add("top_k", "has no counterpart"),
+        Some(_) if model.can.openai => losses.add("top_k", NO_COUNTERPART),
         top_k => target.top_k = top_k,
     }
     Ok(())
@@ -192,10 +178,9 @@ fn response_format<'a>(
     let OutputFormat::JsonSchema(format) = format else {
         return Err(ConvertError::unsupported(path, "is of a kind that is not known"));
     };
-    let schema = format.schema.read().map_err(|error| ConvertError::invalid(path, error.to_string()))?;
-    let strict = schema::is_strict(&schema);
+    let strict = schema::is_enforceable(&format.schema);
     if !strict {
-        losses.add(path, "is followed less strictly, OpenAI wants all properties required for more");
+        losses.add(path, schema::NOT_STRICT);
     }
     Ok(Some(ResponseFormat::JsonSchema(JsonSchemaFormat {
         json_schema: JsonSchema {

@@ -5,10 +5,12 @@ use serde_json::{Value, json};
 
 use super::content::unmarked;
 use super::models::Model;
-use super::schema;
 use crate::protocol::claude::wire::request::MessagesRequest;
 use crate::protocol::claude::wire::tools::{BuiltInTool, CustomTool, Tool, ToolChoice, WebSearchTool};
+use crate::protocol::convert::from_claude::built_in_tools::{self, DESCRIBED, Function};
+use crate::protocol::convert::loss::NO_COUNTERPART;
 use crate::protocol::convert::names::{Charset, ToolKind};
+use crate::protocol::convert::to_openai::schema;
 use crate::protocol::convert::{Context, ConvertError, Notes, ServerTools};
 use crate::protocol::openai_chat::wire::request::{ApproximateLocation, UserLocation, WebSearchOptions};
 use crate::protocol::openai_chat::wire::tools::{
@@ -43,7 +45,7 @@ pub fn tools<'a>(
             }
             Tool::WebSearch(tool) if model.searches() => tools.web_search = Some(web_search(tool, &path, notes)),
             // All tools are declared from the start, so that there is nothing to search.
-            Tool::ToolSearch(_) => notes.losses.hint_once(path, "is left out, all tools are declared at once"),
+            Tool::ToolSearch(_) => notes.losses.hint_once(path, "all tools are declared from the start"),
             tool => missing(name_of(tool), path, context, notes)?,
         }
     }
@@ -93,16 +95,13 @@ fn custom<'a>(tool: &'a CustomTool<'a>, path: &str, notes: &mut Notes) -> Result
         ),
     ] {
         if is_given {
-            notes.losses.hint_once(format!("{path}.{member}"), "has no counterpart");
+            notes.losses.hint_once(format!("{path}.{member}"), NO_COUNTERPART);
         }
     }
     let strict = match tool.strict {
-        Some(true) if tool.input_schema.read().is_ok_and(|schema: Value| schema::is_strict(&schema)) => Some(true),
+        Some(true) if schema::is_enforceable(&tool.input_schema) => Some(true),
         Some(true) => {
-            notes.losses.add_once(
-                format!("{path}.strict"),
-                "is left out, OpenAI is only strict with schemas whose properties are all required",
-            );
+            notes.losses.add_once(format!("{path}.strict"), schema::NOT_STRICT);
             None
         }
         _ => None,
@@ -148,76 +147,16 @@ fn function<'a>(
 /// A tool that Claude knows by heart and the client runs: another model has to be told what it is.
 fn built_in<'a>(tool: &'a BuiltInTool<'a>, path: &str, notes: &mut Notes) -> Result<ChatTool<'a>, ConvertError> {
     unmarked(tool.cache_control.as_ref(), path, &mut notes.losses);
-    let (description, parameters) = if tool.kind.starts_with("bash_") {
-        bash()
+    let Function { description, schema } = if tool.kind.starts_with("bash_") {
+        built_in_tools::bash()
     } else if tool.kind.starts_with("memory_") {
-        memory()
+        built_in_tools::memory()
     } else {
-        text_editor()
+        built_in_tools::text_editor()
     };
-    notes.losses.add_once(path, "is told as a function, only Claude was trained on it");
-    let parameters = Raw::of(&parameters).map_err(|error| ConvertError::invalid(path, error.to_string()))?;
+    notes.losses.hint_once(path, DESCRIBED);
+    let parameters = Raw::of(&schema).map_err(|error| ConvertError::invalid(path, error.to_string()))?;
     Ok(function(&tool.name, Some(description.into()), parameters, None, notes))
-}
-
-/// <https://platform.claude.com/docs/en/agents-and-tools/tool-use/bash-tool>
-fn bash() -> (&'static str, Value) {
-    let parameters = json!({
-        "type": "object",
-        "properties": {
-            "command": {"type": "string", "description": "The command to run; not needed with restart."},
-            "restart": {"type": "boolean", "description": "Starts the shell anew."},
-        },
-    });
-    ("Runs commands in a shell that keeps its state between calls.", parameters)
-}
-
-/// <https://platform.claude.com/docs/en/agents-and-tools/tool-use/text-editor-tool>
-fn text_editor() -> (&'static str, Value) {
-    let parameters = json!({
-        "type": "object",
-        "properties": {
-            "command": {"type": "string", "enum": ["view", "create", "str_replace", "insert"]},
-            "path": {"type": "string", "description": "The file or folder."},
-            "view_range": {
-                "type": "array",
-                "items": {"type": "integer"},
-                "description": "view: the first and the last line, from 1; -1 is the end.",
-            },
-            "file_text": {"type": "string", "description": "create: what the file contains."},
-            "old_str": {"type": "string", "description": "str_replace: the text to replace, which occurs once."},
-            "new_str": {"type": "string", "description": "str_replace: what replaces it."},
-            "insert_line": {"type": "integer", "description": "insert: the line after which to insert, 0 for the beginning."},
-            "insert_text": {"type": "string", "description": "insert: the text to insert."},
-        },
-        "required": ["command", "path"],
-    });
-    ("Views and changes text files.", parameters)
-}
-
-/// <https://platform.claude.com/docs/en/agents-and-tools/tool-use/memory-tool>
-fn memory() -> (&'static str, Value) {
-    let parameters = json!({
-        "type": "object",
-        "properties": {
-            "command": {"type": "string", "enum": ["view", "create", "str_replace", "insert", "delete", "rename"]},
-            "path": {"type": "string", "description": "The file or folder, below /memories; not for rename."},
-            "view_range": {
-                "type": "array",
-                "items": {"type": "integer"},
-                "description": "view: the first and the last line, from 1.",
-            },
-            "file_text": {"type": "string", "description": "create: what the file contains."},
-            "old_str": {"type": "string", "description": "str_replace: the text to replace, which occurs once."},
-            "new_str": {"type": "string", "description": "str_replace: what replaces it."},
-            "insert_line": {"type": "integer", "description": "insert: the line after which to insert."},
-            "insert_text": {"type": "string", "description": "insert: the text to insert."},
-            "old_path": {"type": "string", "description": "rename: the former path."},
-            "new_path": {"type": "string", "description": "rename: the new path."},
-        },
-        "required": ["command"],
-    });
-    ("Keeps notes in files below /memories from one conversation to the next. Look there first.", parameters)
 }
 
 fn web_search<'a>(tool: &'a WebSearchTool<'a>, path: &str, notes: &mut Notes) -> WebSearchOptions<'a> {
@@ -227,7 +166,7 @@ fn web_search<'a>(tool: &'a WebSearchTool<'a>, path: &str, notes: &mut Notes) ->
         ("blocked_domains", tool.blocked_domains.is_some()),
     ] {
         if is_given {
-            notes.losses.add(format!("{path}.{member}"), "has no counterpart");
+            notes.losses.add(format!("{path}.{member}"), NO_COUNTERPART);
         }
     }
     let by_ref = |text: &'a Option<Text<'a>>| text.as_ref().map(Text::by_ref);

@@ -2,6 +2,7 @@
 
 use crate::protocol::claude::wire::content::{CacheControl, ResultBlock, TextBlock};
 use crate::protocol::claude::wire::document::{BasicBlock, DocumentBlock, ImageBlock, SearchResultBlock, Source};
+use crate::protocol::convert::loss::NO_CACHE_MARKS;
 use crate::protocol::convert::media::checked_base64;
 use crate::protocol::convert::{ConvertError, Losses};
 use crate::protocol::openai_responses::wire::content::{Content, InputFile, InputImage, InputText, Part};
@@ -168,7 +169,7 @@ impl<'a, 'n> Parts<'a, 'n> {
     fn mark(&mut self, control: Option<&CacheControl<'_>>, before: usize, path: &str) {
         let Some(control) = control else { return };
         if !self.has_marks {
-            self.losses.hint_once(format!("{path}.cache_control"), "the other vendor caches by itself");
+            self.losses.hint_once(format!("{path}.cache_control"), NO_CACHE_MARKS);
             return;
         }
         let last = self.parts.get_mut(before..).and_then(<[Part<'a>]>::last_mut);

@@ -6,6 +6,7 @@ use crate::protocol::claude::wire::content::{
     Content, ContentBlock, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock,
 };
 use crate::protocol::claude::wire::request::{InputMessage, Role};
+use crate::protocol::convert::loss::{FOREIGN_THINKING, NO_CACHE_MARKS};
 use crate::protocol::convert::names::{Charset, ToolKind};
 use crate::protocol::convert::pairing::Pairing;
 use crate::protocol::convert::{ConvertError, Notes};
@@ -159,7 +160,7 @@ impl<'a> Conversation<'a> {
     fn models_block(&mut self, block: &'a ContentBlock<'a>, path: &str, notes: &mut Notes) -> Result<(), ConvertError> {
         match block {
             ContentBlock::Thinking(block) => self.thinking(block, path, notes),
-            ContentBlock::RedactedThinking(_) => notes.losses.hint_once(path, "thinking of another model is left out"),
+            ContentBlock::RedactedThinking(_) => notes.losses.hint_once(path, FOREIGN_THINKING),
             ContentBlock::ToolUse(call) => self.call(call, path, notes),
             ContentBlock::Compaction(block) => match &block.content {
                 Some(summary) => {
@@ -226,7 +227,7 @@ impl<'a> Conversation<'a> {
         let signature = block.signature.as_deref().unwrap_or_default();
         match sealed::item(&block.thinking, signature) {
             Some(item) => self.push(Item::Reasoning(item)),
-            None => notes.losses.hint_once(path, "thinking of another model is left out"),
+            None => notes.losses.hint_once(path, FOREIGN_THINKING),
         }
     }
 
@@ -244,7 +245,7 @@ impl<'a> Conversation<'a> {
     fn result(&mut self, result: &'a ToolResultBlock<'a>, path: &str, notes: &mut Notes) -> Result<(), ConvertError> {
         self.pairing.result(&result.tool_use_id, path)?;
         if result.cache_control.is_some() {
-            notes.losses.hint_once(format!("{path}.cache_control"), "the other vendor caches by itself");
+            notes.losses.hint_once(format!("{path}.cache_control"), NO_CACHE_MARKS);
         }
         let mut parts = Parts::new(self.features.marks, &mut notes.losses);
         match &result.content {

@@ -5,12 +5,11 @@ pub mod response;
 pub mod stream;
 
 mod citations;
-mod client_tools;
 mod content;
 mod ending;
+mod functions;
 mod hosted;
 mod messages;
-mod schema;
 pub(super) mod sealed;
 mod settings;
 mod tools;

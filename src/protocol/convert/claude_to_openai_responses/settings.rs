@@ -1,10 +1,13 @@
 //! What steers an answer beside conversation and tools.
 
-use super::schema;
 use crate::protocol::claude::wire::document::BasicBlock;
 use crate::protocol::claude::wire::request::{Display, MessagesRequest, OutputFormat, Role, Thinking};
-use crate::protocol::convert::effort::Effort;
+use crate::protocol::convert::effort::{DOES_NOT_THINK, Effort, UNKNOWN_EFFORT};
+use crate::protocol::convert::from_claude::{BILLING_HEADER, FOR_THE_BILL, edits_context};
+use crate::protocol::convert::loss::{NO_CACHE_MARKS, NO_COUNTERPART};
 use crate::protocol::convert::names::Charset;
+use crate::protocol::convert::sampling::{NOT_WHILE_THINKING, note_not_taken, within};
+use crate::protocol::convert::to_openai::schema;
 use crate::protocol::convert::{ConvertError, Losses};
 use crate::protocol::openai_chat::capabilities;
 use crate::protocol::openai_responses::wire::request::{
@@ -14,9 +17,6 @@ use crate::protocol::wire::{Text, TextOr};
 
 /// The least bound on the output that the vendor takes.
 const LEAST_OUTPUT: u64 = 16;
-
-/// With this begins a line of Claude Code for the accounting of Claude's vendor; it is no instruction.
-const BILLING: &str = "x-anthropic-billing-header:";
 
 /// Refuses what needs a state, or a service, that only Claude's vendor has.
 pub(super) fn refuse_state(request: &MessagesRequest<'_>) -> Result<(), ConvertError> {
@@ -41,12 +41,12 @@ pub(super) fn instructions<'a>(request: &'a MessagesRequest<'a>, losses: &mut Lo
     let mut is_marked = false;
     for (index, block) in blocks.iter().enumerate() {
         match block {
-            BasicBlock::Text(block) if block.text.starts_with(BILLING) => {
-                losses.hint(format!("system[{index}]"), "a line for the accounting of Claude's vendor is left out");
+            BasicBlock::Text(block) if block.text.starts_with(BILLING_HEADER) => {
+                losses.hint(format!("system[{index}]"), FOR_THE_BILL);
             }
             BasicBlock::Text(block) => {
                 if block.cache_control.is_some() && !std::mem::replace(&mut is_marked, true) {
-                    losses.hint(format!("system[{index}].cache_control"), "the other vendor caches by itself");
+                    losses.hint(format!("system[{index}].cache_control"), NO_CACHE_MARKS);
                 }
                 if !block.text.trim().is_empty() {
                     texts.push(&block.text);
@@ -91,24 +91,16 @@ pub(super) fn sampling(
     reasoning: Option<&Reasoning<'_>>,
     losses: &mut Losses,
 ) -> Result<Sampling, ConvertError> {
-    for (path, value) in [("temperature", request.temperature), ("top_p", request.top_p)] {
-        if value.is_some_and(|value| !(0.0..=1.0).contains(&value)) {
-            return Err(ConvertError::invalid(path, "it has to be between 0 and 1"));
-        }
-    }
+    let temperature = within("temperature", request.temperature, 0.0..=1.0, losses)?;
+    let top_p = within("top_p", request.top_p, 0.0..=1.0, losses)?;
     if request.top_k.is_some() {
-        losses.add("top_k", "the other vendor has no such parameter");
+        losses.add("top_k", NO_COUNTERPART);
     }
     let effort = reasoning.and_then(|reasoning| Effort::from_word(reasoning.effort.as_ref()?.as_str()));
     if capabilities::of(model).takes_sampling(effort) {
-        return Ok(Sampling { temperature: request.temperature, top_p: request.top_p });
+        return Ok(Sampling { temperature, top_p });
     }
-    // The default, which clients send without meaning it, changes nothing.
-    for (path, value) in [("temperature", request.temperature), ("top_p", request.top_p)] {
-        if value.is_some_and(|value| value < 1.0) {
-            losses.add(path, "the model takes no sampling parameters while it reasons");
-        }
-    }
+    note_not_taken(&[("temperature", temperature), ("top_p", top_p)], NOT_WHILE_THINKING, losses);
     Ok(Sampling::default())
 }
 
@@ -124,11 +116,16 @@ pub(super) fn reasoning<'a>(request: &MessagesRequest<'_>, model: &str, losses: 
     };
     if !capabilities::of(model).reasoning {
         if effort.is_some_and(|effort| effort > Effort::None) || shows {
-            losses.add("thinking", "this model does not reason");
+            losses.add("thinking", DOES_NOT_THINK);
         }
         return None;
     }
-    let effort = effort.map(|effort| effort.nearest(capabilities::of(model).efforts));
+    let efforts = capabilities::of(model).efforts;
+    let effort = match (effort, &request.thinking) {
+        // A budget stands for no exact word.
+        (Some(effort), Some(Thinking::Enabled(_))) => Some(effort.nearest(efforts)),
+        (effort, _) => effort.map(|effort| effort.fitted(efforts, "output_config.effort", losses)),
+    };
     (effort.is_some() || shows).then(|| Reasoning {
         effort: effort.map(effort_word),
         summary: shows.then(|| "auto".into()),
@@ -145,7 +142,7 @@ fn wanted_effort(request: &MessagesRequest<'_>, losses: &mut Losses) -> Option<E
     }
     let effort = match effort.map(|effort| Effort::from_word(effort.as_str())) {
         Some(None) => {
-            losses.add("output_config.effort", "this effort is not known");
+            losses.add("output_config.effort", UNKNOWN_EFFORT);
             None
         }
         Some(effort) => effort,
@@ -186,7 +183,7 @@ pub(super) fn text<'a>(request: &'a MessagesRequest<'a>, losses: &mut Losses) ->
         OutputFormat::JsonSchema(format) => {
             let strict = schema::is_enforceable(&format.schema);
             if !strict {
-                losses.add(path, "the model is shown this schema, the other vendor cannot hold it to it");
+                losses.add(path, schema::NOT_STRICT);
             }
             let schema = JsonSchema {
                 name: "output".into(),
@@ -223,26 +220,31 @@ pub(super) fn service_tier<'a>(request: &MessagesRequest<'_>) -> Option<Text<'a>
 /// Notes members that have no counterpart.
 pub(super) fn note_what_is_left(request: &MessagesRequest<'_>, losses: &mut Losses) {
     if request.stop_sequences.as_ref().is_some_and(|sequences| !sequences.is_empty()) {
-        losses.add("stop_sequences", "the other vendor has no such parameter");
+        losses.add("stop_sequences", NO_COUNTERPART);
+    }
+    if request.fallbacks.is_some() {
+        losses.add("fallbacks", NO_COUNTERPART);
     }
     if request.inference_geo.is_some() {
-        losses.add("inference_geo", "the other vendor does not let this be chosen");
+        losses.add("inference_geo", NO_COUNTERPART);
     }
     if request.container.is_some() {
         losses.add("container", "code runs in a new container of the other vendor");
     }
     if request.output_config.as_ref().is_some_and(|config| config.task_budget.is_some()) {
-        losses.add("output_config.task_budget", "the other vendor has no such budget");
+        losses.add("output_config.task_budget", NO_COUNTERPART);
     }
-    if request.context_management.is_some() {
-        losses.hint("context_management", "the conversation is sent as it is");
+    if let Some(edits) = &request.context_management {
+        match edits_context(edits) {
+            true => losses.add("context_management", "the conversation is sent as it is"),
+            false => losses.hint("context_management", "the conversation is sent as it is"),
+        }
     }
     let hints = [
-        (request.cache_control.is_some(), "cache_control", "the other vendor caches by itself"),
-        (request.diagnostics.is_some(), "diagnostics", "the other vendor does not tell why its cache was missed"),
-        (request.fallbacks.is_some(), "fallbacks", "the other vendor has no fallbacks"),
-        (request.fallback_credit_token.is_some(), "fallback_credit_token", "the other vendor has no fallbacks"),
-        (request.billing_policy.is_some(), "billing_policy", "the other vendor has no such policy"),
+        (request.cache_control.is_some(), "cache_control", NO_CACHE_MARKS),
+        (request.diagnostics.is_some(), "diagnostics", NO_COUNTERPART),
+        (request.fallback_credit_token.is_some(), "fallback_credit_token", NO_COUNTERPART),
+        (request.billing_policy.is_some(), "billing_policy", NO_COUNTERPART),
     ];
     for (is_there, path, reason) in hints {
         if is_there {

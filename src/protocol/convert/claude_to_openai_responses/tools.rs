@@ -2,13 +2,16 @@
 
 use serde::Deserialize;
 
-use super::{client_tools, schema};
+use super::functions;
 use crate::protocol::claude::wire::content::ContentBlock;
 use crate::protocol::claude::wire::request::MessagesRequest;
 use crate::protocol::claude::wire::tools::{
     CustomTool, McpToolset, Tool as Source, ToolChoice as Choice, WebFetchTool, WebSearchTool,
 };
+use crate::protocol::convert::from_claude::built_in_tools::{self, DESCRIBED, Function};
+use crate::protocol::convert::loss::NO_CACHE_MARKS;
 use crate::protocol::convert::names::{Charset, ToolKind};
+use crate::protocol::convert::to_openai::schema;
 use crate::protocol::convert::{Context, ConvertError, Losses, Notes, ServerTools};
 use crate::protocol::openai_responses::wire::choice::{ToolChoice, ToolChoiceMode, ToolChoiceTool, ToolName};
 use crate::protocol::openai_responses::wire::tools::{
@@ -70,18 +73,31 @@ impl<'a> Tools<'a> {
                 let description = tool.description.as_ref().map(Text::by_ref);
                 self.function(&tool.name, description, tool.input_schema.by_ref(), tool.strict, path, notes);
             }
-            Source::Bash(tool) => self.tools.push(client_tools::bash(tool.name.by_ref())?),
-            Source::TextEditor(tool) => self.tools.push(client_tools::text_editor(tool.name.by_ref())?),
-            Source::Memory(tool) => self.tools.push(client_tools::memory(tool.name.by_ref())?),
-            Source::Computer(tool) => self.tools.push(client_tools::computer(tool)?),
+            Source::Bash(tool) => return self.built_in(&tool.name, built_in_tools::bash(), path, notes),
+            Source::TextEditor(tool) => return self.built_in(&tool.name, built_in_tools::text_editor(), path, notes),
+            Source::Memory(tool) => return self.built_in(&tool.name, built_in_tools::memory(), path, notes),
+            Source::Computer(tool) => return self.built_in(&tool.name, built_in_tools::computer(tool), path, notes),
             Source::WebSearch(tool) => self.web_search(tool, path, &mut notes.losses),
             Source::WebFetch(tool) => self.web_fetch(tool, path, &mut notes.losses),
             Source::CodeExecution(_) => self.code_execution(),
-            Source::ToolSearch(_) => notes.losses.hint_once(path, "all tools are loaded from the start"),
+            Source::ToolSearch(_) => notes.losses.hint_once(path, "all tools are declared from the start"),
             Source::McpToolset(toolset) => return self.mcp(toolset, request, hosted, path, &mut notes.losses),
             Source::Toolset(tool) => return missing(hosted, &tool.kind, path, &mut notes.losses),
             Source::Other(_) => return missing(hosted, "a tool of this type", path, &mut notes.losses),
         }
+        Ok(())
+    }
+
+    /// A tool that Claude knows by its name and the client carries out.
+    fn built_in(
+        &mut self,
+        name: &'a Text<'a>,
+        tool: Function,
+        path: &str,
+        notes: &mut Notes,
+    ) -> Result<(), ConvertError> {
+        notes.losses.hint_once(path, DESCRIBED);
+        self.tools.push(functions::described(name.by_ref(), tool)?);
         Ok(())
     }
 
@@ -96,10 +112,10 @@ impl<'a> Tools<'a> {
     ) {
         let can = schema::is_enforceable(&parameters);
         if strict == Some(true) && !can {
-            notes.losses.add(format!("{path}.strict"), "the other vendor's models cannot be held to this schema");
+            notes.losses.add_once(format!("{path}.strict"), schema::NOT_STRICT);
         }
         let name = notes.tools.upstream(Charset::OPENAI, None, name, ToolKind::Function).into_owned();
-        self.tools.push(client_tools::function(name.into(), description, parameters, strict == Some(true) && can));
+        self.tools.push(functions::function(name.into(), description, parameters, strict == Some(true) && can));
     }
 
     /// A tool that comes or goes in the course of the conversation.
@@ -198,13 +214,13 @@ impl<'a> Tools<'a> {
 /// What of a function has no counterpart.
 fn note_custom(tool: &CustomTool<'_>, path: &str, losses: &mut Losses) {
     if tool.defer_loading == Some(true) {
-        losses.hint_once(format!("{path}.defer_loading"), "the tool is loaded from the start");
+        losses.hint_once(format!("{path}.defer_loading"), "all tools are declared from the start");
     }
     if tool.input_examples.is_some() {
         losses.hint_once(format!("{path}.input_examples"), "examples are not told");
     }
     if tool.cache_control.is_some() {
-        losses.hint_once(format!("{path}.cache_control"), "the other vendor caches by itself");
+        losses.hint_once(format!("{path}.cache_control"), NO_CACHE_MARKS);
     }
     if tool.allowed_callers.as_ref().is_some_and(|callers| callers.iter().all(|caller| *caller != "direct")) {
         losses.add(format!("{path}.allowed_callers"), "the model calls the tool itself, not out of code");

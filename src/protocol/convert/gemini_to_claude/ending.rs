@@ -3,7 +3,7 @@
 use crate::protocol::claude::wire::response::{StopDetails, StopReason};
 use crate::protocol::claude::wire::usage::{OutputTokensDetails, Usage};
 use crate::protocol::convert::StreamFault;
-use crate::protocol::gemini::wire::proto::Count;
+use crate::protocol::convert::from_gemini::usage::{Counts, counts};
 use crate::protocol::gemini::wire::response::{Candidate, FinishReason, PromptFeedback, UsageMetadata};
 use crate::protocol::wire::Text;
 
@@ -82,15 +82,7 @@ fn refusal(reason: &str, message: Option<&str>) -> Ending {
 
 /// B37, B38: Claude's input is without what came from the cache and with what tools found, its output is with the thoughts.
 pub(super) fn usage(usage: &UsageMetadata<'_>) -> Usage<'static> {
-    let count = |count: Option<Count>| count.map_or(0, |count| count.0);
-    let cached = count(usage.cached_content_token_count);
-    let prompt = count(usage.prompt_token_count).saturating_add(count(usage.tool_use_prompt_token_count));
-    let candidates = count(usage.candidates_token_count);
-    let thoughts = count(usage.thoughts_token_count);
-    // Some endpoints count thoughts among the candidates, which the total gives away.
-    let is_inside =
-        usage.total_token_count.is_some_and(|total| total.0 == prompt.saturating_add(candidates)) && thoughts > 0;
-    let output = if is_inside { candidates } else { candidates.saturating_add(thoughts) };
+    let Counts { prompt, cached, output, thoughts } = counts(usage);
     Usage {
         input_tokens: Some(prompt.saturating_sub(cached)),
         cache_creation_input_tokens: Some(0),

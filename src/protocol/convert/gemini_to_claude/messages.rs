@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use crate::protocol::claude::capabilities::Capabilities;
 use crate::protocol::claude::turns::Turns;
 use crate::protocol::claude::wire::content::{
     ContentBlock, RedactedThinkingBlock, TextBlock, ThinkingBlock, ToolUseBlock,
@@ -13,10 +12,13 @@ use crate::protocol::claude::wire::request::Role;
 use crate::protocol::claude::wire::server_tools::{
     BashContent, CodeExecutionContent, CodeExecutionResult, ServerToolResult, ToolError,
 };
+use crate::protocol::convert::loss::FOREIGN_THINKING;
 use crate::protocol::convert::names::{Charset, ToolKind, made_up_call_id};
 use crate::protocol::convert::pairing::Pairing;
 use crate::protocol::convert::seal::{self, Family};
+use crate::protocol::convert::to_claude::conversation::begin_with_the_user;
 use crate::protocol::convert::{Context, ConvertError, Notes};
+use crate::protocol::gemini::SKIP_SIGNATURE;
 use crate::protocol::gemini::wire::content::{
     CodeExecutionResult as CodeResult, Content, ExecutableCode, FunctionCall, FunctionResponse, Outcome, Part,
     Role as Side,
@@ -26,10 +28,6 @@ use crate::protocol::wire::{Raw, Text};
 
 use super::media::MediaReader;
 use super::results;
-
-/// What clients send for a signature that they do not have
-/// (<https://ai.google.dev/gemini-api/docs/thought-signatures>).
-const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
 /// Converts the contents of `request`.
 pub(super) fn turns<'a>(
@@ -56,38 +54,11 @@ pub(super) fn turns<'a>(
     reader.end_of_user_turn()?;
     reader.pairing.settle()?;
     reader.media.finish()?;
+    if reader.turns.last().is_none() {
+        return Err(ConvertError::invalid("contents", "there is nothing to answer; send at least one text"));
+    }
+    begin_with_the_user(&mut reader.turns, "contents", &mut reader.notes.losses);
     Ok(reader.turns)
-}
-
-/// The conversation has to begin with the user, and only some models go on with an answer that they have begun.
-pub(super) fn check_last_turn(
-    turns: &mut Turns<'_>,
-    model: &Capabilities,
-    thinks: bool,
-    notes: &mut Notes,
-) -> Result<(), ConvertError> {
-    match turns.iter_mut().next() {
-        None => return Err(ConvertError::invalid("contents", "there is nothing to answer; send at least one text")),
-        Some((Role::User, _)) => {}
-        Some(_) => {
-            return Err(ConvertError::unsupported("contents[0].role", "with this model the user has to speak first"));
-        }
-    }
-    let Some((Role::Assistant, blocks)) = turns.iter_mut().next_back() else { return Ok(()) };
-    if thinks || !model.prefill {
-        return Err(ConvertError::unsupported(
-            "contents",
-            "this model does not go on with an answer that is begun; end with a turn of the user",
-        ));
-    }
-    // A beginning must not end with blanks.
-    if let Some(ContentBlock::Text(block)) = blocks.last_mut()
-        && block.text.trim_end().len() < block.text.len()
-    {
-        block.text = block.text.trim_end().to_owned().into();
-        notes.losses.hint("contents", "blanks at the end of the last turn are left out");
-    }
-    Ok(())
 }
 
 /// What the user says between two answers of the model: results in the order of their calls, then all else.
@@ -226,7 +197,7 @@ impl<'a> Reader<'a, '_> {
             // Claude wants its own thinking, which is sealed in the signature, and nobody else's.
             Part { thought: Some(true), .. } => {
                 if part.thought_signature.is_none() && !self.restores_thinking {
-                    self.notes.losses.hint_once(path, "the text of former thoughts is not sent");
+                    self.notes.losses.hint_once(path, FOREIGN_THINKING);
                 }
                 Ok(())
             }
@@ -270,8 +241,8 @@ impl<'a> Reader<'a, '_> {
     fn sealed_thinking(&mut self, path: &str, part: &Part<'_>) {
         let Some(signature) = &part.thought_signature else { return };
         let Some((Family::Claude, sealed)) = seal::unseal(signature) else {
-            if *signature != NO_SIGNATURE {
-                self.notes.losses.hint_once(path, "another model's thinking is not replayed");
+            if *signature != SKIP_SIGNATURE {
+                self.notes.losses.hint_once(path, FOREIGN_THINKING);
             }
             return;
         };

@@ -4,7 +4,6 @@ pub mod request;
 pub mod response;
 pub mod stream;
 
-mod answer_schema;
 mod citations;
 mod computer_use;
 mod ending;
@@ -15,5 +14,4 @@ mod pieces;
 mod results;
 #[cfg(test)]
 mod tests;
-mod thinking;
 mod tools;

@@ -1,17 +1,13 @@
 //! What functions gave, as results of tools.
 
-use std::borrow::Cow;
-
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
 use crate::protocol::claude::wire::content::{ResultBlock, TextBlock, ToolResultBlock};
 use crate::protocol::convert::ConvertError;
+use crate::protocol::convert::from_gemini::results::unwrapped;
+use crate::protocol::convert::to_claude::content::Medium;
 use crate::protocol::gemini::wire::content::FunctionResponse;
-use crate::protocol::gemini::wire::proto::Members;
-use crate::protocol::wire::{Raw, Text, TextOr};
+use crate::protocol::wire::{Text, TextOr};
 
-use super::media::{MediaReader, Medium};
+use super::media::MediaReader;
 
 /// The result that `response` tells of the call `id`.
 pub(super) fn result<'a>(
@@ -20,7 +16,7 @@ pub(super) fn result<'a>(
     path: &str,
     media: &mut MediaReader<'a>,
 ) -> Result<ToolResultBlock<'a>, ConvertError> {
-    let (text, is_error) = unwrapped(response.response.as_ref(), response.name.as_deref());
+    let (text, is_error) = unwrapped(response);
     let content = if response.parts.is_empty() {
         TextOr::Text(text)
     } else {
@@ -70,32 +66,4 @@ fn push_text<'a>(text: Text<'a>, blocks: &mut Vec<ResultBlock<'a>>) {
     if !text.trim().is_empty() {
         blocks.push(ResultBlock::Text(TextBlock { text, citations: None, cache_control: None }));
     }
-}
-
-/// The text of a response, and whether it tells an error.
-///
-/// The vendor understands `output` and `error`; its SDK for Python writes `result` when it calls functions itself, LiteLLM `content`,
-/// Vercel's SDK `name` and `content`. Everything else is the result as a whole.
-fn unwrapped<'a>(response: Option<&'a Raw<'a>>, function: Option<&str>) -> (Text<'a>, bool) {
-    let Some(response) = response else { return (Text::default(), false) };
-    let members = response.read::<Members<'a, &'a RawValue>>().map(|members| members.0).unwrap_or_default();
-    let is_own_name = |value: &RawValue| text(value).is_some_and(|name| Some(&*name) == function);
-    match members.as_slice() {
-        [(key, value)] if matches!(&**key, "output" | "result" | "content") => (text_or_json(value), false),
-        [(key, value)] if *key == "error" => (text_or_json(value), true),
-        [(name, own), (content, value)] | [(content, value), (name, own)]
-            if *name == "name" && *content == "content" && is_own_name(own) =>
-        {
-            (text_or_json(value), false)
-        }
-        _ => (Text(Cow::Borrowed(response.get())), false),
-    }
-}
-
-fn text_or_json(value: &RawValue) -> Text<'_> {
-    text(value).unwrap_or_else(|| value.get().into())
-}
-
-fn text(value: &RawValue) -> Option<Text<'_>> {
-    Text::deserialize(value).ok()
 }

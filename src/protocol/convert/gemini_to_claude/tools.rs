@@ -2,15 +2,14 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::protocol::claude::capabilities;
 use crate::protocol::claude::wire::request::Empty;
-use crate::protocol::claude::wire::tools::{
-    BuiltInTool, CustomTool, Tool, ToolChoice, ToolChoiceMode, ToolChoiceTool, WebFetchTool, WebSearchTool,
-};
+use crate::protocol::claude::wire::tools::{Tool, ToolChoice, ToolChoiceMode, ToolChoiceTool, WebFetchTool};
+use crate::protocol::convert::loss::NO_COUNTERPART;
 use crate::protocol::convert::names::{Charset, ToolKind};
+use crate::protocol::convert::to_claude::tools::{code_execution, possible_choice, web_search};
+use crate::protocol::convert::to_claude::{self, schema};
 use crate::protocol::convert::{Context, ConvertError, Notes, ServerTools};
 use crate::protocol::gemini::json_schema;
 use crate::protocol::gemini::wire::request::GenerateContentRequest;
@@ -36,19 +35,16 @@ pub(super) fn tools<'a>(
     let config = request.tool_config.as_ref();
     let functions = config.and_then(|config| config.function_calling_config.as_ref());
     if config.is_some_and(|config| config.retrieval_config.is_some()) {
-        notes.losses.add("toolConfig.retrievalConfig", "has no counterpart");
+        notes.losses.add("toolConfig.retrievalConfig", NO_COUNTERPART);
     }
     let mut reader = Reader { notes, server_tools: context.server_tools, only: only(functions), tools: Vec::new() };
     for (index, tool) in request.tools.iter().enumerate() {
         reader.tool(&format!("tools[{index}]"), tool)?;
     }
     let tools = reader.tools;
-    let mut choice = functions.filter(|_| !tools.is_empty()).map(|config| choice(config, notes)).transpose()?.flatten();
-    let is_forced = matches!(choice, Some(ToolChoice::Any(_) | ToolChoice::Tool(_)));
-    if is_forced && !capabilities::takes_forced_choice(context.model) {
-        notes.losses.add("toolConfig.functionCallingConfig.mode", "this model cannot be made to call a function");
-        choice = Some(ToolChoice::Auto(ToolChoiceMode::default()));
-    }
+    let choice = functions.filter(|_| !tools.is_empty()).map(|config| choice(config, notes)).transpose()?.flatten();
+    let mode = "toolConfig.functionCallingConfig.mode";
+    let choice = possible_choice(choice, mode, context.model, &mut notes.losses);
     Ok(Tools { tools, choice })
 }
 
@@ -80,7 +76,7 @@ impl<'a> Reader<'a, '_> {
             self.web_search();
         }
         if tool.code_execution.is_some() {
-            self.tools.push(Tool::CodeExecution(Box::new(built_in("code_execution_20250825", "code_execution"))));
+            self.tools.push(code_execution());
         }
         if tool.url_context.is_some() {
             self.tools.push(Tool::WebFetch(Box::new(web_fetch())));
@@ -126,45 +122,20 @@ impl<'a> Reader<'a, '_> {
         if function.response.is_some() || function.response_json_schema.is_some() {
             self.notes.losses.hint_once(format_args!("{path}.response"), "what a function gives is not declared");
         }
-        let input_schema = match (&function.parameters_json_schema, &function.parameters) {
-            (Some(schema), _) => of_object(schema.by_ref(), &format!("{path}.parametersJsonSchema"))?,
-            (None, Some(schema)) => of_object(json_schema::standard(schema), &format!("{path}.parameters"))?,
-            (None, None) => raw(&json!({"type": "object", "properties": {}})),
+        let (member, schema) = match (&function.parameters_json_schema, &function.parameters) {
+            (Some(schema), _) => ("parametersJsonSchema", Some(schema.by_ref())),
+            (None, Some(schema)) => ("parameters", Some(json_schema::standard(schema))),
+            (None, None) => ("parameters", None),
         };
+        let input_schema = schema::of_arguments(schema, &format!("{path}.{member}"), &mut self.notes.losses)?;
         let name = self.notes.tools.upstream(Charset::CLAUDE, None, name, ToolKind::Function);
-        self.custom(Text(name), function.description.as_ref().map(Text::by_ref), input_schema);
+        let description = function.description.as_ref().map(Text::by_ref);
+        self.tools.push(Tool::Custom(Box::new(to_claude::tools::function(Text(name), description, input_schema))));
         Ok(())
     }
 
-    fn custom(&mut self, name: Text<'a>, description: Option<Text<'a>>, input_schema: Raw<'a>) {
-        self.tools.push(Tool::Custom(Box::new(CustomTool {
-            kind: None,
-            name,
-            description,
-            input_schema,
-            strict: None,
-            eager_input_streaming: None,
-            input_examples: None,
-            defer_loading: None,
-            allowed_callers: None,
-            cache_control: None,
-        })));
-    }
-
     fn web_search(&mut self) {
-        self.tools.push(Tool::WebSearch(Box::new(WebSearchTool {
-            kind: "web_search_20250305".into(),
-            name: "web_search".into(),
-            max_uses: None,
-            allowed_domains: None,
-            blocked_domains: None,
-            user_location: None,
-            response_inclusion: None,
-            strict: None,
-            defer_loading: None,
-            allowed_callers: None,
-            cache_control: None,
-        })));
+        self.tools.push(Tool::WebSearch(Box::new(web_search(None))));
     }
 
     /// The client carries out calls of functions that only Gemini knows by itself: Claude is told of them.
@@ -175,22 +146,11 @@ impl<'a> Reader<'a, '_> {
         self.notes.losses.add(path, "the functions are described to the model, which does not know them by itself");
         let is_excluded = |name| computer.excluded_predefined_functions.iter().any(|excluded| *excluded == name);
         for function in computer_use::browser().into_iter().filter(|function| !is_excluded(function.name)) {
-            self.custom(function.name.into(), Some(function.description.into()), raw(&function.schema));
+            let (name, description) = (function.name.into(), Some(function.description.into()));
+            let function = to_claude::tools::function(name, description, raw(&function.schema));
+            self.tools.push(Tool::Custom(Box::new(function)));
         }
         Ok(())
-    }
-}
-
-fn built_in<'a>(kind: &'static str, name: &'static str) -> BuiltInTool<'a> {
-    BuiltInTool {
-        kind: kind.into(),
-        name: name.into(),
-        max_characters: None,
-        strict: None,
-        input_examples: None,
-        defer_loading: None,
-        allowed_callers: None,
-        cache_control: None,
     }
 }
 
@@ -235,25 +195,6 @@ fn choice<'a>(
             ));
         }
     })
-}
-
-/// The JSON Schema of arguments, which Claude wants to be of an object.
-fn of_object<'a>(schema: Raw<'a>, path: &str) -> Result<Raw<'a>, ConvertError> {
-    #[derive(Deserialize)]
-    struct Head<'a> {
-        #[serde(borrow, rename = "type")]
-        kind: Option<Cow<'a, str>>,
-    }
-    if schema.read::<Head<'_>>().is_ok_and(|head| head.kind.as_deref() == Some("object")) {
-        return Ok(schema);
-    }
-    match schema.read::<Value>() {
-        Ok(Value::Object(mut members)) => {
-            members.insert("type".to_owned(), "object".into());
-            Ok(raw(&Value::Object(members)))
-        }
-        _ => Err(ConvertError::invalid(path, "has to be an object")),
-    }
 }
 
 fn raw<'a>(value: &Value) -> Raw<'a> {

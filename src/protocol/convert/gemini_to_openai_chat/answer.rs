@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::protocol::convert::StreamFault;
+use crate::protocol::convert::from_gemini::usage::{Counts, counts};
 use crate::protocol::convert::media::standard_base64;
 use crate::protocol::gemini::wire::content::{FunctionCall, Part};
 use crate::protocol::gemini::wire::grounding::{LogprobsResult, TokenCandidate, TopCandidates};
@@ -24,12 +25,7 @@ pub(super) enum End {
 
 /// What an answer took. OpenAI counts thoughts within the answer, and what tools found as part of the prompt.
 pub(super) fn usage(usage: &UsageMetadata<'_>) -> CompletionUsage {
-    let count = |count: Option<Count>| count.map_or(0, |Count(count)| count);
-    let prompt = count(usage.prompt_token_count).saturating_add(count(usage.tool_use_prompt_token_count));
-    let (candidates, thoughts) = (count(usage.candidates_token_count), count(usage.thoughts_token_count));
-    // Some endpoints count thoughts among the candidates, which the total gives away.
-    let is_inside = thoughts > 0 && count(usage.total_token_count) == prompt.saturating_add(candidates);
-    let completion = if is_inside { candidates } else { candidates.saturating_add(thoughts) };
+    let Counts { prompt, cached, output, thoughts } = counts(usage);
     let of = |details: &[ModalityTokenCount<'_>], modality: &Modality<'_>| {
         let detail = details.iter().find(|detail| detail.modality.as_ref() == Some(modality))?;
         detail.token_count.map(|Count(count)| count)
@@ -37,10 +33,10 @@ pub(super) fn usage(usage: &UsageMetadata<'_>) -> CompletionUsage {
     let (prompt_details, candidate_details) = (&usage.prompt_tokens_details, &usage.candidates_tokens_details);
     CompletionUsage {
         prompt_tokens: prompt,
-        completion_tokens: completion,
-        total_tokens: prompt.saturating_add(completion),
+        completion_tokens: output,
+        total_tokens: prompt.saturating_add(output),
         prompt_tokens_details: Some(PromptTokensDetails {
-            cached_tokens: Some(count(usage.cached_content_token_count)),
+            cached_tokens: Some(cached),
             audio_tokens: of(prompt_details, &Modality::Audio),
             image_tokens: of(prompt_details, &Modality::Image),
             text_tokens: of(prompt_details, &Modality::Text),

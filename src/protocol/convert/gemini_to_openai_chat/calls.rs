@@ -3,12 +3,11 @@
 use super::answer;
 use super::media::Media;
 use super::messages::text_part;
+use crate::protocol::convert::from_gemini::results::told;
 use crate::protocol::convert::names::{Charset, ToolKind, made_up_call_id};
 use crate::protocol::convert::pairing::Pairing;
 use crate::protocol::convert::{ConvertError, Notes};
 use crate::protocol::gemini::wire::content::{FunctionCall, FunctionResponse, Part};
-use crate::protocol::gemini::wire::proto::Members;
-use crate::protocol::json;
 use crate::protocol::openai_chat::wire::content::{Content, Part as TargetPart};
 use crate::protocol::openai_chat::wire::message::{
     FunctionCall as TargetCall, FunctionToolCall, Message, Role, ToolCall,
@@ -93,7 +92,11 @@ impl<'a> Calls<'a> {
             let converted = media.owned_part(&part, &format!("{path}.parts[{place}]"), notes)?;
             shown.extend(converted);
         }
-        let mut content = text(response);
+        let mut content = told(response);
+        // An object without members says nothing.
+        if *content == *"{}" {
+            content = Text::default();
+        }
         if !shown.is_empty() {
             if content.is_empty() {
                 content = "The result is shown in the next user message.".into();
@@ -133,30 +136,5 @@ impl<'a> Calls<'a> {
         let mut results = std::mem::take(&mut self.results);
         results.sort_by_key(|(index, _)| *index);
         Ok(results.into_iter().map(|(_, message)| message).collect())
-    }
-}
-
-/// The text of a result. Clients wrap it into an object in several ways, which Gemini asks for; an object of their own stays JSON.
-fn text<'a>(response: &'a FunctionResponse<'a>) -> Text<'a> {
-    let Some(raw) = &response.response else { return Text::default() };
-    let Ok(Members(members)) = raw.read::<Members<'a, Raw<'a>>>() else { return raw.get().into() };
-    // Vercel's SDK repeats the name of the function.
-    let repeats_name = |member: &str, value: &Raw<'_>| {
-        member == "name" && value.read::<Text<'_>>().ok().as_deref() == response.name.as_deref()
-    };
-    let mut said = members.iter().filter(|(member, value)| members.len() == 1 || !repeats_name(member, value));
-    match (said.next(), said.next()) {
-        (None, _) => Text::default(),
-        (Some((member, value)), None) if matches!(&**member, "output" | "result" | "content") => unwrapped(value),
-        (Some((member, value)), None) if *member == "error" => format!("error: {}", &*unwrapped(value)).into(),
-        _ => Text(json::compact(raw.get())),
-    }
-}
-
-/// A string as it is, anything else as JSON.
-fn unwrapped<'a>(value: &Raw<'a>) -> Text<'a> {
-    match value.read::<Text<'_>>() {
-        Ok(text) => text.into_owned().into(),
-        Err(_) => json::compact(value.get()).into_owned().into(),
     }
 }

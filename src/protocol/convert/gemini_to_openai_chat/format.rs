@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::protocol::convert::Notes;
+use crate::protocol::convert::to_openai::schema::{NOT_STRICT, is_enforceable};
 use crate::protocol::gemini::json_schema;
 use crate::protocol::gemini::wire::request::GenerationConfig;
 use crate::protocol::json::compact;
@@ -52,9 +53,9 @@ pub(super) fn response_format<'a>(config: &'a GenerationConfig<'a>, target: &mut
             return;
         }
     };
-    let is_strict = schema.read::<Value>().is_ok_and(|schema| follows_strict_rules(&schema));
+    let is_strict = is_enforceable(&schema);
     if !is_strict {
-        notes.losses.hint("generationConfig.responseSchema", "the model keeps to the schema as well as it can");
+        notes.losses.add("generationConfig.responseSchema", NOT_STRICT);
     }
     target.response_format = Some(ResponseFormat::JsonSchema(JsonSchemaFormat {
         json_schema: JsonSchema {
@@ -91,33 +92,4 @@ fn says_json(message: &Message<'_>) -> bool {
         Some(Content::Text(text)) => says(text),
         Some(Content::Parts(parts)) => parts.iter().any(|part| matches!(part, Part::Text(part) if says(&part.text))),
     }
-}
-
-/// Whether OpenAI can make sure that the answer follows the schema: every object is closed, and demands all of its members
-/// (<https://developers.openai.com/api/docs/guides/structured-outputs#supported-schemas>).
-fn follows_strict_rules(schema: &Value) -> bool {
-    fn holds(schema: &Value) -> bool {
-        let Some(members) = schema.as_object() else { return true };
-        let is_object = members.get("type").is_some_and(|kind| {
-            kind == "object" || kind.as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind == "object"))
-        });
-        let properties = members.get("properties").and_then(Value::as_object);
-        if is_object {
-            let required = members.get("required").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-            let all = properties.is_some_and(|properties| {
-                properties.keys().all(|name| required.iter().any(|required| required == name))
-            });
-            if members.get("additionalProperties") != Some(&Value::Bool(false)) || !all {
-                return false;
-            }
-        }
-        let nested = ["items", "additionalProperties"].into_iter().filter_map(|name| members.get(name));
-        let lists = ["anyOf", "prefixItems"].into_iter().filter_map(|name| members.get(name)?.as_array()).flatten();
-        let maps = ["$defs", "definitions"].into_iter().filter_map(|name| members.get(name)?.as_object());
-        let refused = ["oneOf", "allOf", "not", "patternProperties", "if"];
-        !refused.iter().any(|name| members.contains_key(*name))
-            && nested.chain(lists).all(holds)
-            && maps.chain(properties).flat_map(|map| map.values()).all(holds)
-    }
-    schema.get("type").is_some_and(|kind| kind == "object") && holds(schema)
 }

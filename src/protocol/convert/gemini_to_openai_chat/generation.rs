@@ -1,10 +1,13 @@
 //! How the answer is generated: lengths, sampling, thinking.
 
 use crate::protocol::convert::effort::Effort;
-use crate::protocol::convert::{ConvertError, Notes};
+use crate::protocol::convert::from_gemini::thinking;
+use crate::protocol::convert::loss::NO_COUNTERPART;
+use crate::protocol::convert::sampling::NOT_WHILE_THINKING;
+use crate::protocol::convert::{ConvertError, Losses, Notes, to_openai};
 use crate::protocol::gemini::wire::proto::{Count, Int, Number};
 use crate::protocol::gemini::wire::request::{GenerationConfig, Modality, ThinkingConfig};
-use crate::protocol::openai_chat::capabilities::{Capabilities, ChatTools};
+use crate::protocol::openai_chat::capabilities::Capabilities;
 use crate::protocol::openai_chat::wire::request::{ReasoningEffort, Request as Target, Stop};
 use crate::protocol::wire::Text;
 
@@ -22,8 +25,8 @@ pub(super) fn config<'a>(
     target: &mut Target<'a>,
     notes: &mut Notes,
 ) -> Result<(), ConvertError> {
-    let thinking = config.and_then(|config| config.thinking_config.as_ref());
-    let effort = effort(thinking, capabilities, target.tools.is_some(), notes)?;
+    let asked = config.and_then(|config| config.thinking_config.as_ref());
+    let effort = effort(asked, capabilities, target.tools.is_some(), &mut notes.losses)?;
     target.reasoning_effort = effort.map(reasoning_effort);
     let Some(config) = config else { return Ok(()) };
     length(config, capabilities, target, notes)?;
@@ -50,7 +53,7 @@ fn length(
     }
     let tokens = capabilities.max_output.map_or(wanted, |limit| wanted.min(limit));
     if tokens < wanted {
-        notes.losses.add(PATH, "is above the model's limit, which is sent instead");
+        notes.losses.add(PATH, "is lowered to what the model can write");
     }
     if capabilities.openai {
         target.max_completion_tokens = Some(tokens);
@@ -68,7 +71,6 @@ fn sampling(
     target: &mut Target<'_>,
     notes: &mut Notes,
 ) -> Result<(), ConvertError> {
-    const REFUSED: &str = "is not taken by a model that thinks";
     let is_taken = capabilities.takes_sampling(effort);
     let mut within = |name: &'static str, value: Option<Number>, min: f64, max: f64, is_taken: bool| {
         let Some(Number(value)) = value else { return Ok(None) };
@@ -77,11 +79,15 @@ fn sampling(
             return Err(ConvertError::invalid(path, format!("must be from {min} to {max}")));
         }
         if !is_taken {
-            notes.losses.add(path, REFUSED);
+            // 1 is what happens anyway, for penalties it is 0.
+            let default = if min < 0.0 { 0.0 } else { 1.0 };
+            if value != default {
+                notes.losses.add(path, NOT_WHILE_THINKING);
+            }
             return Ok(None);
         }
         if value > max {
-            notes.losses.add(path, "is above what OpenAI takes and was brought to its border");
+            notes.losses.add(path, "is lowered to the greatest that is allowed");
         }
         Ok(Some(value.min(max)))
     };
@@ -91,7 +97,7 @@ fn sampling(
     target.presence_penalty = within("presencePenalty", config.presence_penalty, -2.0, 2.0, takes_penalties)?;
     target.frequency_penalty = within("frequencyPenalty", config.frequency_penalty, -2.0, 2.0, takes_penalties)?;
     match config.top_k {
-        Some(_) if capabilities.openai => notes.losses.add("generationConfig.topK", "is not taken by OpenAI"),
+        Some(_) if capabilities.openai => notes.losses.add("generationConfig.topK", NO_COUNTERPART),
         Some(Number(top_k)) if top_k >= 0.0 => {
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
             let top_k = top_k as u64;
@@ -104,7 +110,7 @@ fn sampling(
             target.logprobs = Some(true);
             target.top_logprobs = config.logprobs.map(|Count(count)| count.min(MAX_LOGPROBS));
         }
-        Some(true) => notes.losses.add("generationConfig.responseLogprobs", REFUSED),
+        Some(true) => notes.losses.add("generationConfig.responseLogprobs", NOT_WHILE_THINKING),
         _ => {}
     }
     Ok(())
@@ -154,59 +160,17 @@ fn modalities<'a>(
 }
 
 /// How much is to be thought; `None` leaves it to the model.
-///
-/// In this dialect OpenAI's newer models take tools only if they do not think, and the newest not at all
-/// (<https://developers.openai.com/api/docs/guides/latest-model>).
 fn effort(
     thinking: Option<&ThinkingConfig<'_>>,
-    capabilities: Capabilities,
+    model: Capabilities,
     has_tools: bool,
-    notes: &mut Notes,
+    losses: &mut Losses,
 ) -> Result<Option<Effort>, ConvertError> {
-    const PATH: &str = "generationConfig.thinkingConfig";
-    let wanted = thinking.and_then(|thinking| wanted(thinking, notes));
-    if has_tools && capabilities.chat_tools == ChatTools::Never {
-        return Err(ConvertError::unsupported(
-            "tools",
-            "this model takes tools in the Responses dialect only; choose another model or dialect for its provider",
-        ));
-    }
-    if has_tools && capabilities.chat_tools == ChatTools::WithoutReasoning {
-        match wanted {
-            Some(Effort::None) => {}
-            None if capabilities.default_effort == Effort::None => {}
-            Some(_) => notes.losses.add(PATH, "beside tools this model does not think in Chat Completions"),
-            None => notes.losses.hint(PATH, "beside tools this model does not think in Chat Completions"),
-        }
-        return Ok(Some(Effort::None));
-    }
-    let Some(wanted) = wanted else { return Ok(None) };
-    if capabilities.efforts.is_empty() {
-        if wanted != Effort::None {
-            notes.losses.add(PATH, "the model does not think");
-        }
-        return Ok(None);
-    }
-    let nearest = wanted.nearest(capabilities.efforts);
-    if nearest != wanted {
-        notes.losses.add(PATH, "is not taken by the model, the nearest effort is sent");
-    }
-    Ok(Some(nearest))
-}
-
-/// What the client asks for: a budget or a level.
-fn wanted(thinking: &ThinkingConfig<'_>, notes: &mut Notes) -> Option<Effort> {
-    match (thinking.thinking_budget, &thinking.thinking_level) {
-        (Some(Int(budget)), _) => u64::try_from(budget).ok().map(Effort::from_budget),
-        (None, Some(level)) => {
-            let effort = Effort::from_word(level.as_str());
-            if effort.is_none() {
-                notes.losses.add("generationConfig.thinkingConfig.thinkingLevel", "is not a known level");
-            }
-            effort
-        }
-        (None, None) => None,
-    }
+    let amount = match thinking {
+        Some(thinking) => thinking::amount(thinking, losses)?,
+        None => None,
+    };
+    to_openai::effort::chat(amount, thinking::PATH, has_tools, model, losses)
 }
 
 fn reasoning_effort<'a>(effort: Effort) -> ReasoningEffort<'a> {
@@ -229,6 +193,6 @@ fn without_counterpart(config: &GenerationConfig<'_>, notes: &mut Notes) {
         ("enableEnhancedCivicAnswers", config.enable_enhanced_civic_answers == Some(true)),
     ];
     for (member, _) in losses.into_iter().filter(|(_, is_there)| *is_there) {
-        notes.losses.add(format!("generationConfig.{member}"), "has no counterpart in Chat Completions");
+        notes.losses.add(format!("generationConfig.{member}"), NO_COUNTERPART);
     }
 }

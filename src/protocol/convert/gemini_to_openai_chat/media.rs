@@ -4,6 +4,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::messages::text_part;
+use crate::protocol::convert::from_gemini::is_kept_by_google;
+use crate::protocol::convert::loss::NO_COUNTERPART;
 use crate::protocol::convert::media::{MediaFile, checked_base64};
 use crate::protocol::convert::{Context, ConvertError, Notes};
 use crate::protocol::gemini::wire::content::{Blob, FileData, MediaResolution, Part, PartMediaResolution};
@@ -56,7 +58,7 @@ impl<'a> Media<'a> {
                 || part.tool_call.is_some()
                 || part.tool_response.is_some();
             if is_of_the_vendor {
-                notes.losses.add(path, "has no counterpart in Chat Completions");
+                notes.losses.add(path, NO_COUNTERPART);
             } else if part.thought_signature.is_none() {
                 return Err(ConvertError::unsupported(path, "this kind of part is not known"));
             }
@@ -99,7 +101,7 @@ impl<'a> Media<'a> {
         path: &str,
     ) -> Result<Option<TargetPart<'a>>, ConvertError> {
         let uri = file.file_uri.as_deref().unwrap_or_default();
-        if is_held_by_google(uri) {
+        if is_kept_by_google(uri) {
             return Err(ConvertError::unsupported(
                 format!("{path}.fileUri"),
                 "only Google can read this file; send it as inlineData or by a public https address",
@@ -127,19 +129,6 @@ impl<'a> Media<'a> {
         };
         inline(&blob, detail, path).map(Some)
     }
-}
-
-/// Files of the Files API and of Cloud Storage, and videos at YouTube.
-fn is_held_by_google(uri: &str) -> bool {
-    const BEGINNINGS: [&str; 6] = [
-        "gs://",
-        "files/",
-        "https://generativelanguage.googleapis.com/",
-        "https://www.youtube.com/",
-        "https://youtube.com/",
-        "https://youtu.be/",
-    ];
-    BEGINNINGS.iter().any(|beginning| uri.starts_with(beginning))
 }
 
 fn image<'a>(url: String, detail: Option<&'static str>) -> TargetPart<'a> {
@@ -213,9 +202,9 @@ fn said_about(part: &Part<'_>, path: &str, notes: &mut Notes) {
         ("mediaProcessing", part.media_processing.is_some()),
     ];
     for (member, _) in members.into_iter().filter(|(_, is_there)| *is_there) {
-        notes.losses.add(format!("{path}.{member}"), "has no counterpart in Chat Completions");
+        notes.losses.add(format!("{path}.{member}"), NO_COUNTERPART);
     }
     if part.part_metadata.is_some() {
-        notes.losses.hint(format!("{path}.partMetadata"), "has no counterpart in Chat Completions");
+        notes.losses.hint(format!("{path}.partMetadata"), NO_COUNTERPART);
     }
 }

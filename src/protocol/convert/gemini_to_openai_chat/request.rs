@@ -2,6 +2,7 @@
 
 use super::messages::Conversation;
 use super::{format, generation, tools};
+use crate::protocol::convert::loss::NO_COUNTERPART;
 use crate::protocol::convert::{Context, ConvertError, Notes};
 use crate::protocol::gemini::wire::request::{GenerateContentRequest, ServiceTier};
 use crate::protocol::openai_chat::capabilities;
@@ -61,14 +62,13 @@ fn service_tier<'a>(tier: &'a ServiceTier<'a>) -> Text<'a> {
     }
 }
 
-/// What Chat Completions has nothing like, without influence on what the model says.
+/// What Chat Completions has nothing like.
 fn without_counterpart(request: &GenerateContentRequest<'_>, notes: &mut Notes) {
-    let hints = [
-        ("labels", request.labels.is_some()),
-        ("safetySettings", !request.safety_settings.is_empty()),
-        ("store", request.store == Some(true)),
-    ];
+    if !request.safety_settings.is_empty() {
+        notes.losses.add("safetySettings", NO_COUNTERPART);
+    }
+    let hints = [("labels", request.labels.is_some()), ("store", request.store == Some(true))];
     hints.into_iter().filter(|(_, given)| *given).for_each(|(path, _)| {
-        notes.losses.hint(path, "has no counterpart in Chat Completions");
+        notes.losses.hint(path, NO_COUNTERPART);
     });
 }

@@ -3,6 +3,7 @@
 use super::answer::{self, End};
 use super::grounding::{self, Said};
 use super::thinking::signed;
+use crate::protocol::convert::loss::NO_COUNTERPART;
 use crate::protocol::convert::names::{ToolKind, made_up_call_id};
 use crate::protocol::convert::{ConvertError, Losses, Reply, custom_input};
 use crate::protocol::gemini::wire::content::{FunctionCall, Part};
@@ -92,13 +93,13 @@ fn choice<'a>(
         }
     };
     if matches!(reason, FinishReason::Unspecific | FinishReason::Other(_)) {
-        losses.add(format!("{path}.finishReason"), "has no counterpart in Chat Completions");
+        losses.add(format!("{path}.finishReason"), NO_COUNTERPART);
     }
     if candidate.url_context_metadata.is_some() {
-        losses.hint(format!("{path}.urlContextMetadata"), "has no counterpart in Chat Completions");
+        losses.hint(format!("{path}.urlContextMetadata"), NO_COUNTERPART);
     }
     if candidate.continuation_token.is_some() {
-        losses.hint(format!("{path}.continuationToken"), "has no counterpart in Chat Completions");
+        losses.hint(format!("{path}.continuationToken"), NO_COUNTERPART);
     }
     let annotations = grounding::annotations(candidate, &answer.said);
     if candidate.grounding_metadata.is_some() {
@@ -167,7 +168,7 @@ impl<'a> Answer<'a> {
         } else if signature.is_some() || *part == Part::default() {
             return;
         } else {
-            "has no counterpart in Chat Completions"
+            NO_COUNTERPART
         };
         losses.add(path, loss);
     }

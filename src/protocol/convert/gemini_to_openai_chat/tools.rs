@@ -1,5 +1,6 @@
 //! Tools, and which of them is to be called.
 
+use crate::protocol::convert::loss::NO_COUNTERPART;
 use crate::protocol::convert::names::{Charset, ToolKind};
 use crate::protocol::convert::{Context, ConvertError, Notes, ServerTools};
 use crate::protocol::gemini::json_schema;
@@ -40,7 +41,7 @@ pub(super) fn tools<'a>(
     }
     let config = request.tool_config.as_ref();
     if config.is_some_and(|config| config.retrieval_config.is_some()) {
-        notes.losses.hint("toolConfig.retrievalConfig", "has no counterpart in Chat Completions");
+        notes.losses.add("toolConfig.retrievalConfig", NO_COUNTERPART);
     }
     if functions.is_empty() {
         return Ok(());
@@ -66,7 +67,7 @@ fn function<'a>(
         ("behavior", declaration.behavior.is_some()),
     ] {
         if is_there {
-            notes.losses.hint(format!("{path}.{member}"), "has no counterpart in Chat Completions");
+            notes.losses.hint(format!("{path}.{member}"), NO_COUNTERPART);
         }
     }
     let function = FunctionDefinition {
@@ -102,10 +103,10 @@ fn web_search(
         return refuse_or_drop(&path, context, notes);
     }
     if search.time_range_filter.is_some() {
-        notes.losses.add(format!("{path}.timeRangeFilter"), "has no counterpart in Chat Completions");
+        notes.losses.add(format!("{path}.timeRangeFilter"), NO_COUNTERPART);
     }
     if search.search_types.is_some() {
-        notes.losses.hint(format!("{path}.searchTypes"), "has no counterpart in Chat Completions");
+        notes.losses.hint(format!("{path}.searchTypes"), NO_COUNTERPART);
     }
     target.web_search_options = Some(WebSearchOptions::default());
     Ok(())

@@ -1,6 +1,7 @@
 //! How an answer ends, and what it took.
 
 use crate::protocol::convert::StreamFault;
+use crate::protocol::convert::from_gemini::usage::{Counts, counts};
 use crate::protocol::gemini::wire::response::{
     Candidate, FinishReason, GenerateContentResponse, Status, UsageMetadata,
 };
@@ -75,22 +76,13 @@ pub(super) fn fault(status: &Status<'_>) -> StreamFault<'static> {
 
 /// The member `usage` (B38): thoughts are output, and what tools found is input.
 pub(super) fn usage(usage: &UsageMetadata<'_>) -> Usage {
-    let count = |count: Option<crate::protocol::gemini::wire::proto::Count>| count.map_or(0, |count| count.0);
-    let input = count(usage.prompt_token_count).saturating_add(count(usage.tool_use_prompt_token_count));
-    let (candidates, thoughts) = (count(usage.candidates_token_count), count(usage.thoughts_token_count));
-    // Some endpoints count thoughts among the candidates, which the total gives away.
-    let are_inside =
-        thoughts > 0 && usage.total_token_count.map(|total| total.0) == Some(input.saturating_add(candidates));
-    let output = if are_inside { candidates } else { candidates.saturating_add(thoughts) };
+    let Counts { prompt, cached, output, thoughts } = counts(usage);
     Usage {
-        input_tokens: input,
-        input_tokens_details: Some(InputTokensDetails {
-            cached_tokens: count(usage.cached_content_token_count),
-            ..InputTokensDetails::default()
-        }),
+        input_tokens: prompt,
+        input_tokens_details: Some(InputTokensDetails { cached_tokens: cached, ..InputTokensDetails::default() }),
         output_tokens: output,
         output_tokens_details: Some(OutputTokensDetails { reasoning_tokens: thoughts }),
-        total_tokens: input.saturating_add(output),
+        total_tokens: prompt.saturating_add(output),
     }
     .with_all_details()
 }

@@ -1,6 +1,9 @@
 //! What a request says beside its conversation and its tools.
 
 use crate::protocol::convert::effort::Effort;
+use crate::protocol::convert::loss::NO_COUNTERPART;
+use crate::protocol::convert::sampling::{NOT_WHILE_THINKING, note_not_taken, within};
+use crate::protocol::convert::to_openai::schema::{NOT_STRICT, is_enforceable};
 use crate::protocol::convert::{ConvertError, Losses};
 use crate::protocol::gemini::json_schema::standard;
 use crate::protocol::gemini::wire::proto::{Count, Members, Number};
@@ -35,13 +38,13 @@ pub(super) fn refuse(request: &GenerateContentRequest<'_>) -> Result<(), Convert
 /// Notes what has no counterpart.
 pub(super) fn note_losses(request: &GenerateContentRequest<'_>, losses: &mut Losses) {
     if !request.safety_settings.is_empty() {
-        losses.add("safetySettings", "OpenAI filters in its own way");
+        losses.add("safetySettings", NO_COUNTERPART);
     }
     if request.store == Some(true) {
         losses.hint("store", "OpenAI is asked to keep nothing");
     }
     if request.labels.is_some() {
-        losses.hint("labels", "has no counterpart");
+        losses.hint("labels", NO_COUNTERPART);
     }
     let Some(config) = &request.generation_config else { return };
     let matters = [
@@ -57,7 +60,7 @@ pub(super) fn note_losses(request: &GenerateContentRequest<'_>, losses: &mut Los
     ];
     for (name, is_there) in matters {
         if is_there {
-            losses.add(format!("generationConfig.{name}"), "Responses has no counterpart");
+            losses.add(format!("generationConfig.{name}"), NO_COUNTERPART);
         }
     }
 }
@@ -74,7 +77,7 @@ pub(super) fn service_tier<'a>(tier: &ServiceTier<'_>, losses: &mut Losses) -> O
         ServiceTier::Flex => "flex".into(),
         ServiceTier::Priority => "priority".into(),
         ServiceTier::Other(_) => {
-            losses.hint("serviceTier", "OpenAI has no such tier");
+            losses.hint("serviceTier", NO_COUNTERPART);
             return None;
         }
     })
@@ -94,20 +97,18 @@ pub(super) fn sampling(
     let effort = target.reasoning.as_ref().and_then(|reasoning| reasoning.effort.as_ref());
     let effort = effort.and_then(|effort| Effort::from_word(effort.as_str()));
     let takes_sampling = capabilities.takes_sampling(effort);
-    let temperature = within("temperature", config.temperature, 2.0, losses)?;
-    let top_p = within("topP", config.top_p, 1.0, losses)?;
-    if !takes_sampling {
-        for (name, value) in [("temperature", temperature), ("topP", top_p)] {
-            if value.is_some_and(|value| value != 1.0) {
-                losses.add(format!("generationConfig.{name}"), "models of OpenAI that reason do not take it");
-            }
-        }
-    } else {
+    const TEMPERATURE: &str = "generationConfig.temperature";
+    const TOP_P: &str = "generationConfig.topP";
+    let temperature = within(TEMPERATURE, config.temperature.map(|number| number.0), 0.0..=2.0, losses)?;
+    let top_p = within(TOP_P, config.top_p.map(|number| number.0), 0.0..=1.0, losses)?;
+    if takes_sampling {
         (target.temperature, target.top_p) = (temperature, top_p);
+    } else {
+        note_not_taken(&[(TEMPERATURE, temperature), (TOP_P, top_p)], NOT_WHILE_THINKING, losses);
     }
     if config.response_logprobs == Some(true) {
         if !takes_sampling {
-            losses.add("generationConfig.responseLogprobs", "models of OpenAI that reason do not tell them");
+            losses.add("generationConfig.responseLogprobs", NOT_WHILE_THINKING);
         } else {
             target.include.get_or_insert_default().push("message.output_text.logprobs".into());
             target.top_logprobs = config.logprobs.map(|count| count.0);
@@ -127,18 +128,6 @@ fn limit(tokens: Count, losses: &mut Losses) -> Result<i64, ConvertError> {
     i64::try_from(tokens.0.max(LEAST_OUTPUT_TOKENS)).map_err(|_| ConvertError::invalid(PATH, "this is too much"))
 }
 
-fn within(name: &str, value: Option<Number>, most: f64, losses: &mut Losses) -> Result<Option<f64>, ConvertError> {
-    let Some(Number(value)) = value else { return Ok(None) };
-    let path = format!("generationConfig.{name}");
-    if value.is_nan() || value < 0.0 {
-        return Err(ConvertError::invalid(path, "this must not be negative"));
-    }
-    if value > most {
-        losses.add(path, "lowered to the most that OpenAI takes");
-    }
-    Ok(Some(value.min(most)))
-}
-
 /// The form of the answer, and what the instructions have to say for it.
 pub(super) fn format<'a>(
     config: &'a GenerationConfig<'a>,
@@ -154,7 +143,7 @@ pub(super) fn format<'a>(
     match (config.response_mime_type.as_deref(), schema) {
         (None | Some("" | "text/plain"), _) => Ok((None, None)),
         (Some("application/json"), Some(schema)) if is_of_object(&schema) => {
-            Ok((options(TextFormat::JsonSchema(json_schema(schema))), None))
+            Ok((options(TextFormat::JsonSchema(json_schema(schema, losses))), None))
         }
         (Some("application/json"), Some(schema)) => {
             // OpenAI takes schemas of objects only.
@@ -186,6 +175,10 @@ fn is_of_object(schema: &Raw<'_>) -> bool {
         .is_ok_and(|members| members.0.iter().any(|(name, value)| **name == *"type" && value.get() == "\"object\""))
 }
 
-fn json_schema(schema: Raw<'_>) -> JsonSchema<'_> {
-    JsonSchema { name: "answer".into(), schema, description: None, strict: None }
+fn json_schema<'a>(schema: Raw<'a>, losses: &mut Losses) -> JsonSchema<'a> {
+    let is_strict = is_enforceable(&schema);
+    if !is_strict {
+        losses.add("generationConfig.responseSchema", NOT_STRICT);
+    }
+    JsonSchema { name: "answer".into(), schema, description: None, strict: is_strict.then_some(true) }
 }

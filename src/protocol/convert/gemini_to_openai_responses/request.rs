@@ -67,7 +67,7 @@ fn generation<'a>(
     losses: &mut Losses,
 ) -> Result<(), ConvertError> {
     if let Some(thinking) = &config.thinking_config {
-        target.reasoning = thinking::reasoning(thinking, capabilities, losses);
+        target.reasoning = thinking::reasoning(thinking, capabilities, losses)?;
     }
     options::sampling(config, capabilities, target, losses)
 }

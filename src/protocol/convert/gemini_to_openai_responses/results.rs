@@ -2,10 +2,10 @@
 
 use super::media;
 use crate::protocol::convert::ConvertError;
+use crate::protocol::convert::from_gemini::results::told;
 use crate::protocol::gemini::wire::content::{FunctionResponse, FunctionResponsePart, MediaResolution};
-use crate::protocol::gemini::wire::proto::Members;
 use crate::protocol::openai_responses::wire::content::{Content, InputText, Part};
-use crate::protocol::wire::{Raw, Text, TextOr};
+use crate::protocol::wire::TextOr;
 
 /// The output: a text, or with media a list.
 pub(super) fn output<'a>(
@@ -13,7 +13,7 @@ pub(super) fn output<'a>(
     resolution: Option<&MediaResolution<'_>>,
     path: &str,
 ) -> Result<Content<'a>, ConvertError> {
-    let text = response.response.as_ref().map(|response| text(response, response_name(response))).unwrap_or_default();
+    let text = told(response);
     if response.parts.is_empty() {
         return Ok(TextOr::Text(text));
     }
@@ -38,38 +38,5 @@ fn medium<'a>(
         (Some(blob), _) => media::inline(blob, detail, &format!("{path}.inlineData")),
         (None, Some(file)) => media::elsewhere(file, detail, &format!("{path}.fileData")),
         (None, None) => Err(ConvertError::unsupported(path, "this kind of content is not known")),
-    }
-}
-
-/// How clients wrap what a function gave.
-enum Wrapping {
-    Value,
-    Error,
-    None,
-}
-
-fn response_name(response: &Raw<'_>) -> Wrapping {
-    let Ok(members) = response.read::<Members<'_, Raw<'_>>>() else { return Wrapping::None };
-    let mut names: Vec<&str> = members.0.iter().map(|(name, _)| &**name).collect();
-    names.sort_unstable();
-    match names.as_slice() {
-        ["output" | "result" | "content"] | ["content", "name"] => Wrapping::Value,
-        ["error"] => Wrapping::Error,
-        _ => Wrapping::None,
-    }
-}
-
-/// What was wrapped, as the text that the function gave; anything else as JSON. An error stays visible as one (B11).
-fn text<'a>(response: &Raw<'_>, wrapping: Wrapping) -> Text<'a> {
-    let whole = || response.get().to_owned().into();
-    let Ok(members) = response.read::<Members<'_, Raw<'_>>>() else { return whole() };
-    let value = members.0.iter().find(|(name, _)| **name != *"name").map(|(_, value)| match value.read::<String>() {
-        Ok(text) => text,
-        Err(_) => value.get().to_owned(),
-    });
-    match (wrapping, value) {
-        (Wrapping::Value, Some(value)) => value.into(),
-        (Wrapping::Error, Some(value)) => format!("error: {value}").into(),
-        _ => whole(),
     }
 }

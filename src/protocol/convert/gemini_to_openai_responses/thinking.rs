@@ -4,11 +4,12 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::convert::Losses;
 use crate::protocol::convert::effort::Effort;
+use crate::protocol::convert::from_gemini::thinking;
 use crate::protocol::convert::seal::{Family, seal, seal_base64, unseal};
+use crate::protocol::convert::{ConvertError, Losses, to_openai};
 use crate::protocol::gemini::wire::content::Part as GeminiPart;
-use crate::protocol::gemini::wire::request::{ThinkingConfig, ThinkingLevel};
+use crate::protocol::gemini::wire::request::ThinkingConfig;
 use crate::protocol::openai_chat::capabilities::Capabilities;
 use crate::protocol::openai_responses::wire::content::{Part, PlainText};
 use crate::protocol::openai_responses::wire::item::ReasoningItem;
@@ -55,47 +56,15 @@ pub(super) fn replayed<'a>(signature: &str, thoughts: &[&'a str]) -> Option<Reas
 /// The member `reasoning`.
 pub(super) fn reasoning<'a>(
     config: &ThinkingConfig<'_>,
-    capabilities: Capabilities,
+    model: Capabilities,
     losses: &mut Losses,
-) -> Option<Reasoning<'a>> {
-    const PATH: &str = "generationConfig.thinkingConfig";
-    if !capabilities.reasoning {
-        if config.thinking_budget.is_some_and(|budget| budget.0 != 0) || config.thinking_level.is_some() {
-            losses.add(PATH, "this model does not think");
-        }
-        return None;
-    }
-    let budget = config.thinking_budget.map(|budget| u64::try_from(budget.0).ok().map(Effort::from_budget));
-    let effort = match (&config.thinking_level, budget) {
-        (Some(level), _) => effort_of(level, losses),
-        (None, Some(effort)) => effort,
-        (None, None) => None,
-    };
-    let nearest = effort.map(|effort| effort.nearest(capabilities.efforts));
-    if nearest != effort {
-        losses.add(PATH, "the model is asked for the nearest effort that it has");
-    }
-    let reasoning = Reasoning {
-        effort: nearest.map(word),
-        summary: (config.include_thoughts == Some(true)).then(|| "auto".into()),
-        ..Reasoning::default()
-    };
-    (reasoning != Reasoning::default()).then_some(reasoning)
-}
-
-fn effort_of(level: &ThinkingLevel<'_>, losses: &mut Losses) -> Option<Effort> {
-    Some(match level {
-        ThinkingLevel::Minimal => Effort::Minimal,
-        ThinkingLevel::Low => Effort::Low,
-        ThinkingLevel::Medium => Effort::Medium,
-        ThinkingLevel::High => Effort::High,
-        ThinkingLevel::Xhigh => Effort::Xhigh,
-        ThinkingLevel::Other(word) if word.ends_with("UNSPECIFIED") => return None,
-        ThinkingLevel::Other(_) => {
-            losses.add("generationConfig.thinkingConfig.thinkingLevel", "this level is not known");
-            return None;
-        }
-    })
+) -> Result<Option<Reasoning<'a>>, ConvertError> {
+    let amount = thinking::amount(config, losses)?;
+    let effort = to_openai::effort::responses(amount, thinking::PATH, model, losses);
+    let is_shown = config.include_thoughts == Some(true) && model.reasoning;
+    let reasoning =
+        Reasoning { effort: effort.map(word), summary: is_shown.then(|| "auto".into()), ..Reasoning::default() };
+    Ok((reasoning != Reasoning::default()).then_some(reasoning))
 }
 
 fn word<'a>(effort: Effort) -> Word<'a> {

@@ -1,20 +1,12 @@
 //! Parts of messages: texts, images, files.
 
-use std::borrow::Cow;
-
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-
 use super::cache::Marks;
-use crate::protocol::claude::wire::content::{ContentBlock, TextBlock};
-use crate::protocol::claude::wire::document::{DataSource, DocumentBlock, ImageBlock, Source, UrlSource};
-use crate::protocol::convert::media::{Media, checked_base64, data_url};
-use crate::protocol::convert::{ConvertError, Losses};
+use crate::protocol::claude::wire::content::ContentBlock;
+use crate::protocol::convert::media::{Media, data_url};
+use crate::protocol::convert::to_claude::content::{at, image, inline, is_blank};
+use crate::protocol::convert::{ConvertError, Losses, to_claude};
 use crate::protocol::openai_chat::wire::content::{File, FilePart, ImagePart, Part, TextPart};
 use crate::protocol::wire::{Text, kind};
-
-/// What the media types of images are called that Claude takes.
-const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
 /// Converts parts, and gathers what has to be fetched for them.
 #[derive(Debug)]
@@ -81,10 +73,10 @@ impl<'a> Parts<'a> {
     /// What is at an address: an image, or a PDF, which some clients send as one.
     fn address(&mut self, url: &'a Text<'a>, path: &str) -> Result<ContentBlock<'a>, ConvertError> {
         if let Some(url) = data_url(url) {
-            return inline(url.media_type, checked_base64(url.data, path)?, None, path);
+            return inline(url.media_type, url.data, None, path).map(ContentBlock::from);
         }
         if url.starts_with("https://") {
-            return Ok(image(Source::Url(UrlSource { url: url.by_ref() })));
+            return Ok(image(at(url)).into());
         }
         if !url.starts_with("http://") {
             return Err(ConvertError::invalid(
@@ -94,10 +86,10 @@ impl<'a> Parts<'a> {
         }
         // Claude fetches over https only.
         match self.media.get(&**url) {
-            Some(file) => inline(&file.media_type, Cow::Borrowed(&*file.data), None, path),
+            Some(file) => inline(&file.media_type, &file.data, None, path).map(ContentBlock::from),
             None => {
                 self.missing.push(url.by_ref().into_owned());
-                Ok(image(Source::Url(UrlSource { url: url.by_ref() })))
+                Ok(image(at(url)).into())
             }
         }
     }
@@ -110,13 +102,11 @@ impl<'a> Parts<'a> {
     ) -> Result<ContentBlock<'a>, ConvertError> {
         let File { file_data, file_id, filename } = &part.file;
         let name = filename.as_ref().map(Text::by_ref);
-        let mut block = match (file_data, file_id) {
+        let mut block: ContentBlock<'a> = match (file_data, file_id) {
             (Some(data), _) => match data_url(data) {
-                Some(url) => inline(url.media_type, checked_base64(url.data, path)?, name, path)?,
+                Some(url) => inline(url.media_type, url.data, name, path)?.into(),
                 // Some clients send the base64 of a PDF alone.
-                None if data.starts_with("JVBER") => {
-                    inline("application/pdf", checked_base64(data, path)?, name, path)?
-                }
+                None if data.starts_with("JVBER") => inline("application/pdf", data, name, path)?.into(),
                 None => {
                     return Err(ConvertError::invalid(path, "file_data has to be a URL data:MEDIA-TYPE;base64,…"));
                 }
@@ -137,10 +127,7 @@ impl<'a> Parts<'a> {
 
 /// A text block, if there is a text.
 pub fn text_block(text: Text<'_>) -> Option<ContentBlock<'_>> {
-    if text.trim().is_empty() {
-        return None;
-    }
-    Some(ContentBlock::Text(TextBlock { text, citations: None, cache_control: None }))
+    (!is_blank(&text)).then(|| ContentBlock::Text(to_claude::content::text_block(text)))
 }
 
 /// Puts a border behind a block that can have one.
@@ -159,43 +146,4 @@ pub fn set_mark<'a>(
         ContentBlock::ToolResult(block) => block.cache_control = mark,
         _ => {}
     }
-}
-
-fn image(source: Source<'_>) -> ContentBlock<'_> {
-    ContentBlock::Image(ImageBlock { source, cache_control: None, transformations: None })
-}
-
-/// Bytes, by their media type.
-fn inline<'a>(
-    media_type: &'a str,
-    data: Cow<'a, str>,
-    title: Option<Text<'a>>,
-    path: &str,
-) -> Result<ContentBlock<'a>, ConvertError> {
-    let lower = media_type.to_ascii_lowercase();
-    let lower = if lower == "image/jpg" { "image/jpeg".to_owned() } else { lower };
-    let document = |source| {
-        ContentBlock::Document(Box::new(DocumentBlock {
-            source,
-            title,
-            context: None,
-            citations: None,
-            cache_control: None,
-        }))
-    };
-    if IMAGES.contains(&&*lower) {
-        return Ok(image(Source::Base64(DataSource { media_type: lower.into(), data: Text(data) })));
-    }
-    if lower == "application/pdf" {
-        return Ok(document(Source::Base64(DataSource { media_type: lower.into(), data: Text(data) })));
-    }
-    if lower.starts_with("text/") || lower == "application/json" {
-        let bytes = STANDARD.decode(data.as_bytes()).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-        let text = bytes.ok_or_else(|| ConvertError::invalid(path, "the file is not the base64 of a text in UTF-8"))?;
-        return Ok(document(Source::Text(DataSource { media_type: "text/plain".into(), data: text.into() })));
-    }
-    Err(ConvertError::unsupported(
-        path,
-        format!("Claude takes JPEG, PNG, GIF and WebP images, PDF and text, not {media_type:?}"),
-    ))
 }

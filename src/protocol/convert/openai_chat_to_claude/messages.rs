@@ -9,14 +9,13 @@ use crate::protocol::claude::wire::content::{
 use crate::protocol::claude::wire::document::BasicBlock;
 use crate::protocol::claude::wire::request::Role as ClaudeRole;
 use crate::protocol::convert::names::{CUSTOM_INPUT, Charset, ToolKind, made_up_call_id};
+use crate::protocol::convert::notice::{self, notice};
 use crate::protocol::convert::pairing::Pairing;
+use crate::protocol::convert::to_claude::conversation::begin_with_the_user;
 use crate::protocol::convert::{ConvertError, Notes};
 use crate::protocol::openai_chat::wire::content::{Content, Part};
 use crate::protocol::openai_chat::wire::message::{FunctionCall, Message, Role, ToolCall};
 use crate::protocol::wire::{Raw, Text, TextOr};
-
-/// What stands for a beginning that the assistant made, since Claude's conversations begin with the user.
-const BEGINNING: &str = "(The assistant begins the conversation.)";
 
 /// A conversation as Claude takes it.
 pub struct Conversation<'a, 'n> {
@@ -88,10 +87,10 @@ impl<'a> Conversation<'a, '_> {
             }
             return Ok(());
         }
-        self.notes.losses.add_once(path, "is told as a user turn, Claude has one system prompt");
+        self.notes.losses.add_once(path, notice::TOLD);
         for (index, mut block) in blocks.into_iter().enumerate() {
             if let (0, ContentBlock::Text(block)) = (index, &mut block) {
-                block.text = format!("System notice: {}", &*block.text).into();
+                block.text = notice(&block.text).into();
             }
             self.turns.push(ClaudeRole::User, block);
         }
@@ -250,12 +249,7 @@ impl<'a> Conversation<'a, '_> {
                 if let Some(path) = self.blank.take() {
                     return Err(ConvertError::invalid(path, "the conversation begins with a message without content"));
                 }
-                self.notes
-                    .losses
-                    .add("messages", "begin with the assistant; a user turn is put before it, as Claude wants");
-                let turns = std::mem::take(&mut self.turns);
-                self.turns.push(ClaudeRole::User, text(BEGINNING.into(), None));
-                turns.append_to(&mut self.turns);
+                begin_with_the_user(&mut self.turns, "messages", &mut self.notes.losses);
             }
             Some(_) => {}
             None => match self.system.pop() {

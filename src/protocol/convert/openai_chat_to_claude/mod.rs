@@ -10,8 +10,6 @@ pub mod calls;
 pub mod citations;
 pub mod content;
 pub mod messages;
-pub mod sampling;
-pub mod schema;
 pub mod thinking;
 pub mod tools;
 

@@ -2,21 +2,22 @@
 
 use super::cache::Marks;
 use super::content::Parts;
-use super::messages;
-use super::sampling::{max_tokens, sampling};
-use super::thinking::{self, Asked, Model};
-use super::{schema, tools};
-use crate::protocol::claude::capabilities::{self, Capabilities, Thinking as Manner};
-use crate::protocol::claude::turns::Turns;
-use crate::protocol::claude::wire::content::{ContentBlock, TextBlock};
+use super::{messages, tools};
+use crate::protocol::claude::capabilities::{self, Capabilities};
+use crate::protocol::claude::wire::content::TextBlock;
 use crate::protocol::claude::wire::document::BasicBlock;
-use crate::protocol::claude::wire::request::{
-    JsonSchemaFormat, MessagesRequest as Target, Metadata, OutputConfig, OutputFormat, Role,
-};
-use crate::protocol::claude::wire::tools::{ToolChoice, ToolChoiceMode};
-use crate::protocol::convert::{Context, ConvertError, Losses, Notes};
+use crate::protocol::claude::wire::request::{MessagesRequest as Target, Metadata, OutputConfig};
+use crate::protocol::convert::loss::NO_COUNTERPART;
+use crate::protocol::convert::sampling::max_tokens;
+use crate::protocol::convert::to_claude::answer_format::{self, AnswerFormat};
+use crate::protocol::convert::to_claude::content::text_block;
+use crate::protocol::convert::to_claude::conversation::end_with_the_user;
+use crate::protocol::convert::to_claude::sampling::{self, stop_sequences};
+use crate::protocol::convert::to_claude::thinking;
+use crate::protocol::convert::to_claude::tools::possible_choice;
+use crate::protocol::convert::{Context, ConvertError, Losses, Notes, from_openai_chat};
 use crate::protocol::openai_chat::wire::request::{Request, ResponseFormat, Stop};
-use crate::protocol::wire::{Raw, Text, TextOr};
+use crate::protocol::wire::{Text, TextOr};
 
 /// The longest id of a user that Claude takes, in characters.
 const LONGEST_USER_ID: usize = 256;
@@ -27,43 +28,55 @@ pub fn convert<'a>(
     context: &'a Context<'a>,
     notes: &mut Notes,
 ) -> Result<Target<'a>, ConvertError> {
-    let model = Model::new(context.model);
+    let (name, model) = (context.model, capabilities::of(context.model));
     refuse(request)?;
-    left_out(request, &mut notes.losses)?;
-    let max_tokens = max_tokens(request, model.can, &mut notes.losses)?;
+    left_out(request, &mut notes.losses);
     let mut marks = Marks::default();
-    let tools = tools::tools(request, model.can, &mut marks, notes)?;
-    let mut choice = tools::choice(request, &tools, notes)?;
-    let mut asked = thinking::asked(request, model, max_tokens, &mut notes.losses);
-    if tools::is_forced(choice.as_ref()) {
-        choice = forced(choice, model, &mut asked, &mut notes.losses);
-    }
-    let parts = Parts::new(context.media, marks);
-    let conversation = messages::convert(&request.messages, parts, notes)?;
+    let tools = tools::tools(request, model, &mut marks, notes)?;
+    let choice = tools::choice(request, &tools, notes)?;
+    let choice = possible_choice(choice, "tool_choice", name, &mut notes.losses);
+    let conversation = messages::convert(&request.messages, Parts::new(context.media, marks), notes)?;
     let (mut system, mut turns) = (conversation.system, conversation.turns);
+    let losses = &mut notes.losses;
+    let max_tokens = bound(request, model, losses)?;
+    let (path, amount) = from_openai_chat::amount(request, losses).unzip();
+    let path = path.unwrap_or("reasoning_effort");
+    let is_hidden = request.reasoning.as_ref().and_then(|reasoning| reasoning.exclude) == Some(true);
+    let mut thinking = thinking::asked(amount, !is_hidden, path, name, max_tokens, losses);
+    thinking::give_way_to_choice(choice.as_ref(), &mut thinking, "tool_choice", name, losses);
     // What Claude is held to, it has to begin itself.
-    let takes_prefill = model.can.prefill && !matches!(request.response_format, Some(ResponseFormat::JsonSchema(_)));
-    end_with_the_user(&mut turns, takes_prefill, &mut asked, &mut notes.losses);
-    thinking_of_calls(&turns, model.can, &mut asked, &mut notes.losses);
-    let format = response_format(request, model.can, &mut system, &mut notes.losses)?;
-    let sampling = sampling(request, model.can, asked.is_thinking(), &mut notes.losses)?;
-    let output_config = OutputConfig { effort: asked.effort, format, task_budget: None };
+    let takes_prefill = model.prefill && !matches!(request.response_format, Some(ResponseFormat::JsonSchema(_)));
+    if end_with_the_user(&mut turns, takes_prefill, "messages", losses) {
+        thinking::give_way_to_prefill(&mut thinking, path, losses);
+    }
+    thinking::give_way_to_history(&turns, &mut thinking, "messages", losses);
+    let answer = response_format(request, model, losses)?;
+    system.extend(answer.told.map(|told| BasicBlock::Text(text_block(told.into()))));
+    let sampling = sampling::sampling(
+        ("temperature", request.temperature),
+        ("top_p", request.top_p),
+        ("top_k", request.top_k),
+        model,
+        thinking.is_on(),
+        losses,
+    )?;
+    let output_config = OutputConfig { effort: thinking.effort, format: answer.format, task_budget: None };
     Ok(Target {
         model: context.model.into(),
         max_tokens: Some(max_tokens),
         messages: turns.finish(),
         system: system_prompt(system),
         stream: context.stream.then_some(true),
-        stop_sequences: stop_sequences(request, &mut notes.losses),
+        stop_sequences: stop(request, losses),
         temperature: sampling.temperature,
         top_p: sampling.top_p,
         top_k: sampling.top_k,
         tools: (!tools.is_empty()).then_some(tools),
         tool_choice: choice,
-        thinking: asked.thinking,
+        thinking: thinking.thinking,
         output_config: (output_config != OutputConfig::default()).then_some(output_config),
-        metadata: user_id(request, &mut notes.losses).map(|user_id| Metadata { user_id: Some(user_id) }),
-        service_tier: service_tier(request, &mut notes.losses),
+        metadata: user_id(request, losses).map(|user_id| Metadata { user_id: Some(user_id) }),
+        service_tier: service_tier(request, losses),
         ..Target::default()
     })
 }
@@ -82,16 +95,12 @@ fn refuse(request: &Request<'_>) -> Result<(), ConvertError> {
 }
 
 /// Notes what has no counterpart.
-fn left_out(request: &Request<'_>, losses: &mut Losses) -> Result<(), ConvertError> {
+fn left_out(request: &Request<'_>, losses: &mut Losses) {
     for (path, penalty) in
         [("presence_penalty", request.presence_penalty), ("frequency_penalty", request.frequency_penalty)]
     {
-        match penalty {
-            Some(penalty) if !(-2.0..=2.0).contains(&penalty) => {
-                return Err(ConvertError::invalid(path, "has to be between -2 and 2"));
-            }
-            Some(penalty) if penalty != 0.0 => losses.add(path, "has no counterpart"),
-            _ => {}
+        if penalty.is_some_and(|penalty| penalty != 0.0) {
+            losses.add(path, NO_COUNTERPART);
         }
     }
     let is_biased = request.logit_bias.as_ref().is_some_and(|bias| !matches!(bias.get(), "{}" | "null"));
@@ -104,7 +113,7 @@ fn left_out(request: &Request<'_>, losses: &mut Losses) -> Result<(), ConvertErr
         ("extra_body", request.extra_body.is_some()),
     ] {
         if is_given {
-            losses.add(path, "has no counterpart");
+            losses.add(path, NO_COUNTERPART);
         }
     }
     for (path, is_given) in [
@@ -117,115 +126,37 @@ fn left_out(request: &Request<'_>, losses: &mut Losses) -> Result<(), ConvertErr
         ("prompt_cache_retention", request.prompt_cache_retention.is_some()),
     ] {
         if is_given {
-            losses.hint(path, "has no counterpart");
+            losses.hint(path, NO_COUNTERPART);
         }
     }
-    Ok(())
 }
 
-/// A call that has to be made excludes thinking at Claude. The call was asked for more expressly.
-fn forced<'a>(
-    choice: Option<ToolChoice<'a>>,
-    model: Model<'_>,
-    asked: &mut Asked<'a>,
-    losses: &mut Losses,
-) -> Option<ToolChoice<'a>> {
-    if !capabilities::takes_forced_choice(model.name) {
-        losses.add("tool_choice", "is auto, this model cannot be made to call a tool");
-        let disable_parallel_tool_use = match choice {
-            Some(ToolChoice::Any(mode)) => mode.disable_parallel_tool_use,
-            Some(ToolChoice::Tool(tool)) => tool.disable_parallel_tool_use,
-            _ => None,
-        };
-        return Some(ToolChoice::Auto(ToolChoiceMode { disable_parallel_tool_use }));
-    }
-    thinking::turn_off(asked, "tool_choice", "excludes thinking, which is left out", losses);
-    if asked.thinking.is_none() {
-        asked.thinking = thinking::off(model);
-    }
-    choice
-}
-
-/// Older models go on with a last turn of their own, where OpenAI's begin a new one; newer ones refuse it.
-fn end_with_the_user<'a>(turns: &mut Turns<'a>, takes_prefill: bool, asked: &mut Asked<'a>, losses: &mut Losses) {
-    if !matches!(turns.last(), Some((Role::Assistant, _))) {
-        return;
-    }
-    if !takes_prefill {
-        losses.add("messages", "end with the assistant, which cannot be gone on with here; a user turn is added");
-        turns.push(
-            Role::User,
-            ContentBlock::Text(TextBlock { text: "Continue.".into(), citations: None, cache_control: None }),
-        );
-        return;
-    }
-    losses.add("messages", "end with the assistant, which Claude goes on with instead of answering it");
-    thinking::turn_off(asked, "reasoning_effort", "is left out, Claude does not think before it goes on", losses);
-    // Claude refuses white space at the end of what it goes on with.
-    if let Some((_, blocks)) = turns.iter_mut().next_back()
-        && let Some(ContentBlock::Text(block)) = blocks.last_mut()
-        && block.text.ends_with(char::is_whitespace)
-    {
-        block.text = block.text.trim_end().to_owned().into();
+/// The most tokens of the answer. Claude wants a bound: where the client sets none, it is the model's own.
+fn bound(request: &Request<'_>, model: Capabilities, losses: &mut Losses) -> Result<u64, ConvertError> {
+    match (request.max_completion_tokens, request.max_tokens) {
+        (Some(tokens), _) => max_tokens("max_completion_tokens", tokens, model.max_output, losses),
+        (None, Some(tokens)) => max_tokens("max_tokens", tokens, model.max_output, losses),
+        (None, None) => Ok(model.max_output),
     }
 }
 
-/// Models that are given a budget want each call's thinking back. Where the client has lost it, they must not think.
-fn thinking_of_calls<'a>(turns: &Turns<'a>, model: Capabilities, asked: &mut Asked<'a>, losses: &mut Losses) {
-    if model.thinking != Manner::Budget {
-        return;
-    }
-    let is_bare = |blocks: &[ContentBlock<'_>]| {
-        let has_call = blocks.iter().any(|block| matches!(block, ContentBlock::ToolUse(_)));
-        has_call && !matches!(blocks.first(), Some(ContentBlock::Thinking(_) | ContentBlock::RedactedThinking(_)))
-    };
-    let last = turns.iter().rev().find(|(role, _)| **role == Role::Assistant);
-    if last.is_some_and(|(_, blocks)| is_bare(blocks)) {
-        thinking::turn_off(
-            asked,
-            "messages",
-            "have calls without Claude's thinking, so that it does not think this time",
-            losses,
-        );
-    }
-}
-
-/// What the answer has to look like. What Claude cannot be held to is told in the system prompt.
+/// What the answer has to look like.
 fn response_format<'a>(
     request: &'a Request<'a>,
     model: Capabilities,
-    system: &mut Vec<BasicBlock<'a>>,
     losses: &mut Losses,
-) -> Result<Option<OutputFormat<'a>>, ConvertError> {
-    let instruction = match &request.response_format {
-        None | Some(ResponseFormat::Text(_)) => return Ok(None),
-        Some(ResponseFormat::JsonSchema(format)) => match &format.json_schema.schema {
-            Some(schema) if model.structured_output => return json_schema(schema, losses).map(Some),
-            Some(schema) => format!(
-                "Answer with one JSON object and nothing else. It has to follow this JSON Schema:\n{}",
-                schema.get()
-            ),
-            None => "Answer with one JSON object and nothing else.".to_owned(),
-        },
-        Some(ResponseFormat::JsonObject(_)) => "Answer with one JSON object and nothing else.".to_owned(),
+) -> Result<AnswerFormat<'a>, ConvertError> {
+    const PATH: &str = "response_format";
+    let schema = match &request.response_format {
+        None | Some(ResponseFormat::Text(_)) => return Ok(AnswerFormat::default()),
+        Some(ResponseFormat::JsonSchema(format)) => format.json_schema.schema.as_ref(),
+        Some(ResponseFormat::JsonObject(_)) => None,
         Some(ResponseFormat::Other(_)) => {
-            return Err(ConvertError::unsupported("response_format", "is text, json_object or json_schema"));
+            return Err(ConvertError::unsupported(PATH, "has to be text, json_object or json_schema"));
         }
     };
-    losses.add("response_format", "is told in the system prompt, Claude cannot be held to it");
-    system.push(BasicBlock::Text(TextBlock { text: instruction.into(), citations: None, cache_control: None }));
-    Ok(None)
-}
-
-fn json_schema<'a>(schema: &'a Raw<'a>, losses: &mut Losses) -> Result<OutputFormat<'a>, ConvertError> {
-    let path = "response_format.json_schema.schema";
-    let value = schema.read().map_err(|error| ConvertError::invalid(path, error.to_string()))?;
-    let (strict, is_changed) = schema::strict(value);
-    if is_changed {
-        losses.add(path, "has rules that Claude only reads, in the descriptions");
-    }
-    let schema = Raw::of(&strict).map_err(|error| ConvertError::invalid(path, error.to_string()))?;
-    Ok(OutputFormat::JsonSchema(JsonSchemaFormat { schema }))
+    let schema = schema.map(|schema| ("response_format.json_schema.schema", schema.by_ref()));
+    answer_format::json(PATH, schema, model, losses)
 }
 
 /// One text without marks stays a text.
@@ -237,16 +168,12 @@ fn system_prompt(mut blocks: Vec<BasicBlock<'_>>) -> Option<TextOr<'_, Vec<Basic
     }
 }
 
-fn stop_sequences<'a>(request: &'a Request<'a>, losses: &mut Losses) -> Option<Vec<Text<'a>>> {
+fn stop<'a>(request: &'a Request<'a>, losses: &mut Losses) -> Option<Vec<Text<'a>>> {
     let given = match request.stop.as_ref()? {
         Stop::Text(text) => std::slice::from_ref(text),
         Stop::Sequences(sequences) => sequences,
     };
-    let kept: Vec<_> = given.iter().filter(|text| !text.trim().is_empty()).map(Text::by_ref).collect();
-    if kept.len() < given.len() {
-        losses.add("stop", "Claude takes no stop sequence of white space alone");
-    }
-    (!kept.is_empty()).then_some(kept)
+    stop_sequences(given, "stop", losses)
 }
 
 fn user_id<'a>(request: &'a Request<'a>, losses: &mut Losses) -> Option<Text<'a>> {
@@ -268,7 +195,7 @@ fn service_tier<'a>(request: &Request<'_>, losses: &mut Losses) -> Option<Text<'
         "auto" | "priority" | "fast" => Some("auto".into()),
         "default" => Some("standard_only".into()),
         _ => {
-            losses.hint("service_tier", "has no counterpart");
+            losses.hint("service_tier", NO_COUNTERPART);
             None
         }
     }

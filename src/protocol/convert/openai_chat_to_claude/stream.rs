@@ -9,6 +9,7 @@ use crate::protocol::claude::stream_writer::StreamWriter;
 use crate::protocol::claude::wire::response::StopReason;
 use crate::protocol::claude::wire::usage::Usage;
 use crate::protocol::convert::{Reply, StreamConverter, StreamFault};
+use crate::protocol::openai_chat::chunks::Chunks;
 use crate::protocol::openai_chat::fault;
 use crate::protocol::openai_chat::wire::content::{Content, Part};
 use crate::protocol::openai_chat::wire::response::Annotation;
@@ -18,6 +19,7 @@ use crate::protocol::wire::Text;
 /// The state of a stream that is converted.
 pub struct Stream {
     reply: Rc<Reply>,
+    chunks: Chunks,
     writer: StreamWriter,
     calls: Calls,
     /// Why the answer ended, as soon as that is known. The end is written when the usage had its chance to come, which is after it.
@@ -33,7 +35,16 @@ impl Stream {
     pub fn new(reply: Rc<Reply>) -> Self {
         let writer = StreamWriter::new(&reply);
         let (calls, refusal) = (Calls::default(), String::new());
-        Self { reply, writer, calls, ending: None, has_content: false, has_tier: false, refusal }
+        Self {
+            reply,
+            chunks: Chunks::default(),
+            writer,
+            calls,
+            ending: None,
+            has_content: false,
+            has_tier: false,
+            refusal,
+        }
     }
 
     fn chunk(&mut self, chunk: &Chunk<'_>, out: &mut Vec<u8>) {
@@ -158,7 +169,7 @@ impl StreamConverter for Stream {
         if data.trim() == DONE {
             return self.end(true, out);
         }
-        match serde_json::from_str(data) {
+        match self.chunks.read(data) {
             Ok(chunk) => self.chunk(&chunk, out),
             Err(_) => self.writer.fault(&StreamFault::unreadable(), out),
         }

@@ -2,16 +2,17 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
-
 use super::cache::Marks;
-use super::schema;
 use crate::protocol::claude::capabilities::Capabilities;
 use crate::protocol::claude::wire::request::Empty;
 use crate::protocol::claude::wire::tools::{
-    CustomTool, Tool, ToolChoice, ToolChoiceMode, ToolChoiceTool, UserLocation, WebSearchTool,
+    CustomTool, Tool, ToolChoice, ToolChoiceMode, ToolChoiceTool, UserLocation,
 };
-use crate::protocol::convert::names::{CUSTOM_INPUT, Charset, ToolKind};
+use crate::protocol::convert::custom_tool::{self, Grammar};
+use crate::protocol::convert::loss::NO_COUNTERPART;
+use crate::protocol::convert::names::{Charset, ToolKind};
+use crate::protocol::convert::to_claude::tools::{MAX_STRICT, NOT_STRICT, free_text};
+use crate::protocol::convert::to_claude::{self, schema};
 use crate::protocol::convert::{ConvertError, Notes};
 use crate::protocol::openai_chat::wire::request::{Request, WebSearchOptions};
 use crate::protocol::openai_chat::wire::tools::{
@@ -19,12 +20,6 @@ use crate::protocol::openai_chat::wire::tools::{
     Tool as ChatTool, ToolChoice as ChatToolChoice, ToolChoiceMode as ChatMode,
 };
 use crate::protocol::wire::{Raw, Text, kind};
-
-/// The oldest search, which all models that search know.
-const WEB_SEARCH: &str = "web_search_20250305";
-
-/// The most tools of a request that can be strict.
-const MOST_STRICT: usize = 20;
 
 /// Converts the tools.
 pub fn tools<'a>(
@@ -41,7 +36,7 @@ pub fn tools<'a>(
             ChatTool::Function(tool) => {
                 let mut converted = function(&tool.function, &format!("{path}.function"), notes)?;
                 if tool.function.strict == Some(true) {
-                    converted.strict = be_strict(&converted, model, &mut strict, &path, notes);
+                    be_strict(&mut converted, model, &mut strict, &path, notes);
                 }
                 converted.cache_control = marks.mark(None, tool.cache_control.as_ref(), &path, &mut notes.losses);
                 tools.push(Tool::Custom(Box::new(converted)));
@@ -77,99 +72,41 @@ fn function<'a>(
     }
     let name = Text(notes.tools.upstream(Charset::CLAUDE, None, &definition.name, ToolKind::Function));
     let description = definition.description.as_ref().map(Text::by_ref).filter(|description| !description.is_empty());
-    let input_schema = match &definition.parameters {
-        Some(parameters) => object_schema(parameters, &format!("{path}.parameters"))?,
-        None => raw(&serde_json::json!({"type": "object", "properties": {}}))?,
-    };
-    Ok(tool(name, description, input_schema))
-}
-
-fn tool<'a>(name: Text<'a>, description: Option<Text<'a>>, input_schema: Raw<'a>) -> CustomTool<'a> {
-    CustomTool {
-        kind: None,
-        name,
-        description,
-        input_schema,
-        strict: None,
-        eager_input_streaming: None,
-        input_examples: None,
-        defer_loading: None,
-        allowed_callers: None,
-        cache_control: None,
-    }
-}
-
-/// Claude wants a schema of type `object`; some clients leave the type out, or send `{}` or null for "no parameters".
-fn object_schema<'a>(parameters: &'a Raw<'a>, path: &str) -> Result<Raw<'a>, ConvertError> {
-    #[derive(serde::Deserialize)]
-    struct Kind<'a> {
-        #[serde(borrow, rename = "type")]
-        kind: Option<&'a serde_json::value::RawValue>,
-    }
-    if parameters.read::<Kind<'_>>().is_ok_and(|schema| schema.kind.is_some_and(|kind| kind.get() == "\"object\"")) {
-        return Ok(parameters.by_ref());
-    }
-    match parameters.read::<Value>() {
-        Ok(Value::Object(mut members)) => {
-            members.insert("type".to_owned(), "object".into());
-            members.entry("properties").or_insert_with(|| serde_json::json!({}));
-            raw(&Value::Object(members))
-        }
-        _ => Err(ConvertError::invalid(path, "the parameters of a function are a JSON Schema of an object")),
-    }
+    let schema = definition.parameters.as_ref().map(Raw::by_ref);
+    let input_schema = schema::of_arguments(schema, &format!("{path}.parameters"), &mut notes.losses)?;
+    Ok(to_claude::tools::function(name, description, input_schema))
 }
 
 /// Whether Claude can be sure to follow the schema: only if it knows all that the schema says.
-fn be_strict(
-    tool: &CustomTool<'_>,
-    model: Capabilities,
-    strict: &mut usize,
-    path: &str,
-    notes: &mut Notes,
-) -> Option<bool> {
-    let is_known = |schema: Value| {
-        let (known, is_changed) = schema::strict(schema.clone());
-        !is_changed && known == schema
-    };
-    if !model.structured_output || *strict >= MOST_STRICT || !tool.input_schema.read().is_ok_and(is_known) {
-        notes.losses.add_once(
-            format!("{path}.function.strict"),
-            "is left out, Claude cannot be held to this schema; it mostly follows it all the same",
-        );
-        return None;
+fn be_strict(tool: &mut CustomTool<'_>, model: Capabilities, strict: &mut usize, path: &str, notes: &mut Notes) {
+    let can = model.structured_output && *strict < MAX_STRICT;
+    match schema::enforceable(&tool.input_schema).filter(|_| can) {
+        Some(schema) => {
+            tool.input_schema = schema;
+            tool.strict = Some(true);
+            *strict += 1;
+        }
+        None => notes.losses.add_once(format!("{path}.function.strict"), NOT_STRICT),
     }
-    *strict += 1;
-    Some(true)
 }
 
 /// A tool that takes text is a function with one argument.
 fn custom<'a>(definition: &'a CustomDefinition<'a>, path: &str, notes: &mut Notes) -> Result<Tool<'a>, ConvertError> {
     let name = Text(notes.tools.upstream(Charset::CLAUDE, None, &definition.name, ToolKind::Custom));
-    let own = definition.description.as_ref().map(Text::by_ref);
-    let description = match &definition.format {
+    let grammar = match &definition.format {
         Some(CustomFormat::Grammar(format)) => {
-            notes
-                .losses
-                .add_once(format!("{path}.custom.format"), "is told in the description, Claude knows no grammars");
-            let (syntax, grammar) = (&*format.grammar.syntax, &*format.grammar.definition);
-            let own = own.as_deref().unwrap_or_default();
-            let text = format!("{own}\n\nThe input has to follow this grammar ({syntax}):\n{grammar}");
-            Some(text.trim_start().to_owned().into())
+            notes.losses.add_once(format!("{path}.custom.format"), custom_tool::GRAMMAR);
+            Some(Grammar { syntax: &format.grammar.syntax, definition: &format.grammar.definition })
         }
-        _ => own,
+        _ => None,
     };
-    let schema = raw(&serde_json::json!({
-        "type": "object",
-        "properties": {CUSTOM_INPUT: {"type": "string", "description": "The input, as it is."}},
-        "required": [CUSTOM_INPUT],
-        "additionalProperties": false,
-    }))?;
-    Ok(Tool::Custom(Box::new(tool(name, description, schema))))
+    let description = definition.description.as_ref().map(Text::by_ref);
+    Ok(Tool::Custom(Box::new(free_text(name, description, grammar)?)))
 }
 
 fn web_search<'a>(options: &'a WebSearchOptions<'a>, notes: &mut Notes) -> Tool<'a> {
     if options.search_context_size.is_some() {
-        notes.losses.hint("web_search_options.search_context_size", "has no counterpart");
+        notes.losses.hint("web_search_options.search_context_size", NO_COUNTERPART);
     }
     let user_location = options.user_location.as_ref().map(|location| {
         let by_ref = |text: &'a Option<Text<'a>>| text.as_ref().map(Text::by_ref);
@@ -182,19 +119,7 @@ fn web_search<'a>(options: &'a WebSearchOptions<'a>, notes: &mut Notes) -> Tool<
             timezone: by_ref(&place.timezone),
         }
     });
-    Tool::WebSearch(Box::new(WebSearchTool {
-        kind: WEB_SEARCH.into(),
-        name: "web_search".into(),
-        max_uses: None,
-        allowed_domains: None,
-        blocked_domains: None,
-        user_location,
-        response_inclusion: None,
-        strict: None,
-        defer_loading: None,
-        allowed_callers: None,
-        cache_control: None,
-    }))
+    Tool::WebSearch(Box::new(to_claude::tools::web_search(user_location)))
 }
 
 /// Which tool is to be called, with what Claude has no place for elsewhere: whether one answer may have several calls.
@@ -243,11 +168,6 @@ pub fn choice<'a>(
     Ok(Some(choice))
 }
 
-/// Whether the answer has to have a call.
-pub fn is_forced(choice: Option<&ToolChoice<'_>>) -> bool {
-    matches!(choice, Some(ToolChoice::Any(_) | ToolChoice::Tool(_)))
-}
-
 fn allowed_names<'a>(allowed: &'a AllowedTools<'a>) -> Vec<Cow<'a, str>> {
     let names = allowed.tools.iter().filter_map(|tool| match tool {
         AllowedTool::Function(choice) => Some(&choice.function.name),
@@ -255,8 +175,4 @@ fn allowed_names<'a>(allowed: &'a AllowedTools<'a>) -> Vec<Cow<'a, str>> {
         AllowedTool::Other(_) => None,
     });
     names.map(|name| Charset::CLAUDE.fit(name)).collect()
-}
-
-fn raw(value: &Value) -> Result<Raw<'static>, ConvertError> {
-    Raw::of(value).map_err(|error| ConvertError::invalid("tools", error.to_string()))
 }

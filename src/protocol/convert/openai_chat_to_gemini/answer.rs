@@ -4,11 +4,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::calls::arguments;
-use super::sources::inline;
-use crate::protocol::convert::media::data_url;
+use crate::protocol::convert::media::{data_url, standard_base64};
 use crate::protocol::convert::names::CUSTOM_INPUT;
 use crate::protocol::few::Few;
-use crate::protocol::gemini::wire::content::{FunctionCall, Part};
+use crate::protocol::gemini::wire::content::{Blob, FunctionCall, Part};
 use crate::protocol::gemini::wire::grounding::{
     GroundingChunk, GroundingMetadata, GroundingSupport, LogprobsResult, Segment, TokenCandidate, TopCandidates,
     WebChunk,
@@ -105,7 +104,12 @@ pub(super) fn custom_call<'a>(id: &'a str, name: &'a str, input: &str) -> Part<'
 pub(super) fn image<'a>(part: &'a SourcePart<'a>) -> Option<Part<'a>> {
     let SourcePart::ImageUrl(part) = part else { return None };
     let image = data_url(&part.image_url.url)?;
-    Some(inline(image.media_type, image.data, None))
+    let blob = Blob {
+        mime_type: Some(image.media_type.into()),
+        data: Some(Text(standard_base64(image.data))),
+        display_name: None,
+    };
+    Some(Part { inline_data: Some(blob), ..Part::default() })
 }
 
 /// What is said of a call whose arguments cannot be read.

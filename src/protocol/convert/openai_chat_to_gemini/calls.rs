@@ -3,12 +3,11 @@
 use serde_json::json;
 
 use super::media;
-use super::sources::Sources;
 use super::thinking;
 use crate::protocol::convert::names::{CUSTOM_INPUT, Charset, ToolKind};
 use crate::protocol::convert::pairing::Pairing;
+use crate::protocol::convert::to_gemini::media::{MediaReader, Place, in_response};
 use crate::protocol::convert::{ConvertError, Notes};
-use crate::protocol::gemini::capabilities::{Capabilities, Thinking};
 use crate::protocol::gemini::wire::content::{FunctionCall, FunctionResponse, FunctionResponsePart, Part};
 use crate::protocol::openai_chat::wire::content::{Content, Part as SourcePart};
 use crate::protocol::openai_chat::wire::message::{self as source, Message, ToolCall};
@@ -100,8 +99,7 @@ impl<'a> Calls<'a> {
         &mut self,
         message: &'a Message<'a>,
         path: &str,
-        capabilities: Capabilities,
-        sources: &mut Sources<'a>,
+        files: &mut MediaReader<'a>,
         notes: &mut Notes,
     ) -> Result<(), ConvertError> {
         let Some(id) = message.tool_call_id.as_deref() else {
@@ -109,7 +107,7 @@ impl<'a> Calls<'a> {
         };
         let (index, _) = self.pairing.result(id, format!("{path}.tool_call_id"))?;
         let content = message.content.as_ref();
-        let parts = self.result_media(id, content, path, capabilities, sources, notes)?;
+        let parts = self.result_media(id, content, path, files, notes)?;
         self.add_result(index, id, text(content), parts);
         Ok(())
     }
@@ -148,8 +146,7 @@ impl<'a> Calls<'a> {
         id: &str,
         content: Option<&'a Content<'a>>,
         path: &str,
-        capabilities: Capabilities,
-        sources: &mut Sources<'a>,
+        files: &mut MediaReader<'a>,
         notes: &mut Notes,
     ) -> Result<Vec<FunctionResponsePart<'a>>, ConvertError> {
         let mut with_result = Vec::new();
@@ -159,16 +156,9 @@ impl<'a> Calls<'a> {
                 continue;
             }
             let path = format!("{path}.content[{index}]");
-            sources.take_bytes_only(true);
-            let converted = media::part(part, &path, capabilities, sources, notes);
-            sources.take_bytes_only(false);
-            let Some(part) = converted? else { continue };
-            if is_taken(&part, capabilities) {
-                with_result.push(FunctionResponsePart {
-                    inline_data: part.inline_data,
-                    media_resolution: part.media_resolution,
-                    ..FunctionResponsePart::default()
-                });
+            let Some(part) = media::part(part, Place::Response, &path, files, notes)? else { continue };
+            if files.fits_response(&part) {
+                with_result.push(in_response(part));
             } else {
                 self.media.push(thinking::text_part(format!("Part of the result of the tool call {id}:").into()));
                 self.media.push(part);
@@ -185,13 +175,6 @@ impl<'a> Calls<'a> {
         let media = std::mem::take(&mut self.media);
         Ok(results.into_iter().map(|(_, part)| part).chain(media).collect())
     }
-}
-
-/// Whether a medium may stand in a result (<https://ai.google.dev/gemini-api/docs/function-calling#multimodal>).
-fn is_taken(part: &Part<'_>, capabilities: Capabilities) -> bool {
-    const TAKEN: [&str; 5] = ["image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"];
-    let media_type = part.inline_data.as_ref().and_then(|blob| blob.mime_type.as_deref());
-    capabilities.thinking == Thinking::Level && media_type.is_some_and(|media_type| TAKEN.contains(&media_type))
 }
 
 /// The id of a call.

@@ -2,17 +2,18 @@
 
 use serde::Deserialize;
 
-use super::format;
-use crate::protocol::convert::effort::Effort;
-use crate::protocol::convert::{Context, ConvertError, Notes};
-use crate::protocol::gemini::capabilities::{self, Capabilities, Thinking};
+use crate::protocol::convert::effort::{Amount, Effort};
+use crate::protocol::convert::loss::NO_COUNTERPART;
+use crate::protocol::convert::sampling::{max_tokens, within};
+use crate::protocol::convert::to_gemini::answer_format::{self, stop_sequences};
+use crate::protocol::convert::{Context, ConvertError, Losses, from_openai_chat, to_gemini};
+use crate::protocol::gemini::capabilities::{self, Capabilities};
+use crate::protocol::gemini::wire::content::Part;
 use crate::protocol::gemini::wire::proto::{Count, Int, Number};
-use crate::protocol::gemini::wire::request::{GenerationConfig, Modality, ThinkingConfig, ThinkingLevel};
-use crate::protocol::openai_chat::wire::request::{Request, Stop};
-use crate::protocol::wire::Text;
+use crate::protocol::gemini::wire::request::{GenerationConfig, Modality, ThinkingConfig};
+use crate::protocol::openai_chat::wire::request::{Request, ResponseFormat, Stop};
+use crate::protocol::wire::{Raw, Text};
 
-/// Most sequences that end an answer.
-const MAX_STOP_SEQUENCES: usize = 5;
 /// Most answers to one request.
 const MAX_CANDIDATES: u64 = 8;
 /// Most alternatives to a token.
@@ -41,56 +42,62 @@ impl<'a> Extra<'a> {
     }
 }
 
-/// The configuration; `None` if the request says nothing.
+/// The configuration; `None` if the request says nothing. Where the model cannot be held to the form of the answer, an instruction is
+/// added to `system`.
 pub(super) fn config<'a>(
     request: &'a Request<'a>,
     extra: &Extra<'a>,
+    has_tools: bool,
     context: &Context<'_>,
-    notes: &mut Notes,
+    system: &mut Vec<Part<'a>>,
+    losses: &mut Losses,
 ) -> Result<Option<GenerationConfig<'a>>, ConvertError> {
-    let capabilities = capabilities::of(context.model);
-    let (response_logprobs, logprobs) = logprobs(request, notes);
+    let model = capabilities::of(context.model);
+    let (response_logprobs, logprobs) = logprobs(request, losses);
+    let mut number = |path: &str, value, limits| Ok(within(path, value, limits, losses)?.map(Number));
     let mut config = GenerationConfig {
-        temperature: within("temperature", request.temperature, 0.0, 2.0, notes)?,
-        top_p: within("top_p", request.top_p, 0.0, 1.0, notes)?,
+        temperature: number("temperature", request.temperature, 0.0..=2.0)?,
+        top_p: number("top_p", request.top_p, 0.0..=1.0)?,
+        presence_penalty: number("presence_penalty", request.presence_penalty, -2.0..=2.0)?,
+        frequency_penalty: number("frequency_penalty", request.frequency_penalty, -2.0..=2.0)?,
         top_k: request.top_k.map(|top_k| Number(top_k as f64)),
         candidate_count: candidate_count(request)?,
-        max_output_tokens: max_output_tokens(request, capabilities, notes)?,
-        stop_sequences: stop_sequences(request, notes),
-        presence_penalty: clamped("presence_penalty", request.presence_penalty, -2.0, 2.0, notes),
-        frequency_penalty: clamped("frequency_penalty", request.frequency_penalty, -2.0, 2.0, notes),
-        seed: request.seed.map(|seed| self::seed(seed, notes)),
+        max_output_tokens: max_output_tokens(request, model, losses)?,
+        stop_sequences: stop(request, losses),
+        seed: request.seed.map(|seed| self::seed(seed, losses)),
         response_logprobs,
         logprobs,
         response_modalities: modalities(request)?,
-        thinking_config: thinking(request, extra, capabilities, context.model, notes),
+        thinking_config: thinking(request, extra, context.model, losses),
         ..GenerationConfig::default()
     };
-    format::response_format(request, &mut config, context, notes)?;
+    system.extend(response_format(request, has_tools, model, &mut config, losses)?);
     Ok((config != GenerationConfig::default()).then_some(config))
 }
 
-fn within(
-    path: &'static str,
-    value: Option<f64>,
-    min: f64,
-    max: f64,
-    notes: &mut Notes,
-) -> Result<Option<Number>, ConvertError> {
-    match value {
-        Some(value) if value < min || !value.is_finite() => {
-            Err(ConvertError::invalid(path, format!("must be from {min} to {max}")))
+/// What the answer has to look like, and the instruction for models that cannot be held to it.
+fn response_format<'a>(
+    request: &'a Request<'a>,
+    has_tools: bool,
+    model: Capabilities,
+    config: &mut GenerationConfig<'a>,
+    losses: &mut Losses,
+) -> Result<Option<Part<'a>>, ConvertError> {
+    const PATH: &str = "response_format";
+    let schema = match &request.response_format {
+        None | Some(ResponseFormat::Text(_)) => return Ok(None),
+        Some(ResponseFormat::JsonObject(_)) => None,
+        Some(ResponseFormat::JsonSchema(format)) => {
+            if format.json_schema.description.is_some() {
+                losses.hint("response_format.json_schema.description", NO_COUNTERPART);
+            }
+            format.json_schema.schema.as_ref().map(Raw::by_ref)
         }
-        value => Ok(clamped(path, value, min, max, notes)),
-    }
-}
-
-fn clamped(path: &'static str, value: Option<f64>, min: f64, max: f64, notes: &mut Notes) -> Option<Number> {
-    let value = value?;
-    if value < min || value > max {
-        notes.losses.add(path, "is outside of what Gemini takes and was brought to its border");
-    }
-    Some(Number(value.clamp(min, max)))
+        Some(ResponseFormat::Other(_)) => {
+            return Err(ConvertError::unsupported(PATH, "has to be text, json_object or json_schema"));
+        }
+    };
+    answer_format::json(schema, PATH, has_tools, model, config, losses)
 }
 
 fn candidate_count(request: &Request<'_>) -> Result<Option<Count>, ConvertError> {
@@ -106,52 +113,42 @@ fn candidate_count(request: &Request<'_>) -> Result<Option<Count>, ConvertError>
 
 fn max_output_tokens(
     request: &Request<'_>,
-    capabilities: Capabilities,
-    notes: &mut Notes,
+    model: Capabilities,
+    losses: &mut Losses,
 ) -> Result<Option<Count>, ConvertError> {
     let (path, wanted) = match (request.max_completion_tokens, request.max_tokens) {
         (Some(tokens), _) => ("max_completion_tokens", tokens),
         (None, Some(tokens)) => ("max_tokens", tokens),
         (None, None) => return Ok(None),
     };
-    if wanted == 0 {
-        return Err(ConvertError::invalid(path, "must be at least 1"));
-    }
-    if wanted > capabilities.max_output {
-        notes.losses.add(path, "is above the model's limit, which is sent instead");
-    }
-    Ok(Some(Count(wanted.min(capabilities.max_output))))
+    max_tokens(path, wanted, model.max_output, losses).map(|tokens| Some(Count(tokens)))
 }
 
-fn stop_sequences<'a>(request: &'a Request<'a>, notes: &mut Notes) -> Vec<Text<'a>> {
+fn stop<'a>(request: &'a Request<'a>, losses: &mut Losses) -> Vec<Text<'a>> {
     let sequences = match &request.stop {
         None => &[],
         Some(Stop::Text(sequence)) => std::slice::from_ref(sequence),
         Some(Stop::Sequences(sequences)) => sequences.as_slice(),
     };
-    if sequences.len() > MAX_STOP_SEQUENCES {
-        notes.losses.add("stop", "Gemini takes at most 5 stop sequences, the first are sent");
-    }
-    let sequences = sequences.iter().filter(|sequence| !sequence.is_empty());
-    sequences.take(MAX_STOP_SEQUENCES).map(Text::by_ref).collect()
+    stop_sequences(sequences, "stop", losses)
 }
 
 /// Gemini's seed has 32 bits.
-fn seed(seed: i64, notes: &mut Notes) -> Int {
+fn seed(seed: i64, losses: &mut Losses) -> Int {
     if i32::try_from(seed).is_err() {
-        notes.losses.hint("seed", "has more than the 32 bits that Gemini takes, the lower ones are sent");
+        losses.hint("seed", "has more than the 32 bits that Gemini takes, the lower ones are sent");
     }
     #[allow(clippy::cast_possible_truncation)]
     Int(i64::from(seed as i32))
 }
 
-fn logprobs(request: &Request<'_>, notes: &mut Notes) -> (Option<bool>, Option<Count>) {
+fn logprobs(request: &Request<'_>, losses: &mut Losses) -> (Option<bool>, Option<Count>) {
     if request.logprobs != Some(true) {
         return (None, None);
     }
     let top = request.top_logprobs.unwrap_or(0);
     if top > MAX_LOGPROBS {
-        notes.losses.add("top_logprobs", "Gemini tells at most 20 alternatives");
+        losses.add("top_logprobs", "Gemini tells at most 20 alternatives");
     }
     (Some(true), (top > 0).then_some(Count(top.min(MAX_LOGPROBS))))
 }
@@ -172,120 +169,27 @@ fn modalities<'a>(request: &Request<'_>) -> Result<Vec<Modality<'a>>, ConvertErr
     wanted.iter().map(modality).collect()
 }
 
-/// How much is to be thought, as the client says it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wanted {
-    Effort(Effort),
-    Budget(u64),
-    /// As the model likes.
-    Free,
-}
-
+/// How much is to be thought: Gemini's own words for it count before those of other vendors.
 fn thinking<'a>(
     request: &Request<'_>,
-    extra: &Extra<'a>,
-    capabilities: Capabilities,
+    extra: &Extra<'_>,
     model: &str,
-    notes: &mut Notes,
+    losses: &mut Losses,
 ) -> Option<ThinkingConfig<'a>> {
+    if let Some(config) = &extra.thinking_config {
+        let path = "extra_body.google.thinking_config";
+        return to_gemini::thinking::config(of_gemini(config), config.include_thoughts, path, model, losses);
+    }
     let shown = request.reasoning.as_ref().is_none_or(|reasoning| reasoning.exclude != Some(true));
-    let (path, wanted, include) = match &extra.thinking_config {
-        Some(config) => ("extra_body.google.thinking_config", of_gemini(config), config.include_thoughts),
-        None => {
-            let (path, wanted) = of_client(request, notes)?;
-            (path, wanted, (wanted != Wanted::Effort(Effort::None) && shown).then_some(true))
-        }
-    };
-    if capabilities.thinking == Thinking::None {
-        if wanted != Wanted::Effort(Effort::None) {
-            notes.losses.add(path, "the model does not think");
-        }
-        return None;
-    }
-    let config = ThinkingConfig { include_thoughts: include, ..ThinkingConfig::default() };
-    let config = match (capabilities.thinking, wanted) {
-        (Thinking::Budget { min, max }, wanted) => {
-            let tokens = match wanted {
-                Wanted::Free => return Some(ThinkingConfig { thinking_budget: Some(Int(-1)), ..config }),
-                Wanted::Effort(effort) => effort.budget(),
-                Wanted::Budget(tokens) => tokens,
-            };
-            let budget = tokens.clamp(min, max);
-            if budget != tokens {
-                notes.losses.add(path, "is outside of the model's thinking budgets and was brought to their border");
-            }
-            ThinkingConfig { thinking_budget: i64::try_from(budget).ok().map(Int), ..config }
-        }
-        (_, Wanted::Free) => config,
-        (_, Wanted::Effort(effort)) => {
-            let level = effort.nearest(capabilities::levels(model));
-            if level != effort {
-                notes.losses.add(path, "is no thinking level of the model, the nearest is sent");
-            }
-            ThinkingConfig { thinking_level: Some(thinking_level(level)), ..config }
-        }
-        (_, Wanted::Budget(tokens)) => {
-            notes.losses.add(path, "the model takes no thinking budget, the nearest level is sent");
-            let level = Effort::from_budget(tokens).nearest(capabilities::levels(model));
-            ThinkingConfig { thinking_level: Some(thinking_level(level)), ..config }
-        }
-    };
-    Some(config)
+    let (path, amount) = from_openai_chat::amount(request, losses)?;
+    let include_thoughts = (!amount.is_nothing() && shown).then_some(true);
+    to_gemini::thinking::config(Some(amount), include_thoughts, path, model, losses)
 }
 
-fn thinking_level(effort: Effort) -> ThinkingLevel<'static> {
-    match effort {
-        Effort::None | Effort::Minimal => ThinkingLevel::Minimal,
-        Effort::Low => ThinkingLevel::Low,
-        Effort::Medium => ThinkingLevel::Medium,
-        Effort::High => ThinkingLevel::High,
-        Effort::Xhigh | Effort::Max => ThinkingLevel::Xhigh,
-    }
-}
-
-fn of_gemini(config: &ThinkingConfig<'_>) -> Wanted {
+fn of_gemini(config: &ThinkingConfig<'_>) -> Option<Amount> {
     match (config.thinking_budget, &config.thinking_level) {
-        (Some(Int(0)), _) => Wanted::Effort(Effort::None),
-        (Some(Int(budget)), _) => u64::try_from(budget).map_or(Wanted::Free, Wanted::Budget),
-        (None, Some(level)) => Effort::from_word(level.as_str()).map_or(Wanted::Free, Wanted::Effort),
-        (None, None) => Wanted::Free,
+        (Some(Int(budget)), _) => Some(u64::try_from(budget).map_or(Amount::Free, Amount::Tokens)),
+        (None, Some(level)) => Some(Effort::from_word(level.as_str()).map_or(Amount::Free, Amount::Effort)),
+        (None, None) => None,
     }
-}
-
-/// What the client wants; a number of tokens says more than a word.
-fn of_client(request: &Request<'_>, notes: &mut Notes) -> Option<(&'static str, Wanted)> {
-    if let Some(thinking) = &request.thinking {
-        let wanted = match (&*thinking.kind, thinking.budget_tokens) {
-            ("disabled", _) => Wanted::Effort(Effort::None),
-            (_, Some(tokens)) => Wanted::Budget(tokens),
-            (_, None) => effort(request).unwrap_or(Wanted::Free),
-        };
-        return Some(("thinking", wanted));
-    }
-    if let Some(reasoning) = &request.reasoning {
-        if let Some(tokens) = reasoning.max_tokens {
-            return Some(("reasoning.max_tokens", Wanted::Budget(tokens)));
-        }
-        if let Some(effort) = reasoning.effort.as_ref() {
-            return word("reasoning.effort", effort.as_str(), notes);
-        }
-        match reasoning.enabled {
-            Some(false) => return Some(("reasoning.enabled", Wanted::Effort(Effort::None))),
-            Some(true) if request.reasoning_effort.is_none() => return Some(("reasoning.enabled", Wanted::Free)),
-            _ => {}
-        }
-    }
-    word("reasoning_effort", request.reasoning_effort.as_ref()?.as_str(), notes)
-}
-
-fn effort(request: &Request<'_>) -> Option<Wanted> {
-    Effort::from_word(request.reasoning_effort.as_ref()?.as_str()).map(Wanted::Effort)
-}
-
-fn word(path: &'static str, word: &str, notes: &mut Notes) -> Option<(&'static str, Wanted)> {
-    let effort = Effort::from_word(word);
-    if effort.is_none() {
-        notes.losses.add(path, "is not a known effort");
-    }
-    Some((path, Wanted::Effort(effort?)))
 }

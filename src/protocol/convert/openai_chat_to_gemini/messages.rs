@@ -2,24 +2,23 @@
 
 use super::calls::Calls;
 use super::media;
-use super::sources::Sources;
 use super::thinking;
+use crate::protocol::convert::loss::NO_CACHE_MARKS;
+use crate::protocol::convert::notice::{self, notice};
+use crate::protocol::convert::to_gemini::media::MediaReader;
 use crate::protocol::convert::{Context, ConvertError, Notes};
 use crate::protocol::gemini::capabilities::{self, Capabilities};
-use crate::protocol::gemini::turns::Turns;
+use crate::protocol::gemini::turns::{BEGINS_WITH_MODEL, Turns};
 use crate::protocol::gemini::wire::content::{Content, Part, Role as TargetRole};
 use crate::protocol::openai_chat::wire::content::{self as source, CacheControl};
 use crate::protocol::openai_chat::wire::message::{Message, Role};
 use crate::protocol::openai_chat::wire::request::Request;
 use crate::protocol::wire::Text;
 
-/// What is told of marks for the prompt cache, wherever they stand.
-pub(super) const CACHE_MARKS: &str = "marks for the prompt cache have no counterpart at Gemini";
-
 /// What a conversation becomes.
 pub(super) struct Conversation<'a> {
     /// What the conversation begins with by the application.
-    pub(super) system: Option<Content<'a>>,
+    pub(super) system: Vec<Part<'a>>,
     /// The turns.
     pub(super) contents: Vec<Content<'a>>,
 }
@@ -34,7 +33,7 @@ impl<'a> Conversation<'a> {
         let mut builder = Builder {
             notes,
             capabilities: capabilities::of(context.model),
-            sources: Sources::new(context),
+            files: MediaReader::new(context),
             turns: Turns::default(),
             system: vec![],
             calls: Calls::default(),
@@ -50,7 +49,7 @@ impl<'a> Conversation<'a> {
 struct Builder<'a, 'n> {
     notes: &'n mut Notes,
     capabilities: Capabilities,
-    sources: Sources<'a>,
+    files: MediaReader<'a>,
     turns: Turns<'a>,
     system: Vec<Part<'a>>,
     calls: Calls<'a>,
@@ -62,7 +61,7 @@ impl<'a> Builder<'a, '_> {
     fn message(&mut self, message: &'a Message<'a>, path: &str) -> Result<(), ConvertError> {
         self.marks(message, path);
         match &message.role {
-            Role::Tool => self.calls.result(message, path, self.capabilities, &mut self.sources, self.notes),
+            Role::Tool => self.calls.result(message, path, &mut self.files, self.notes),
             Role::Function => self.calls.legacy_result(message, path, self.notes),
             Role::System | Role::Developer => {
                 self.settle()?;
@@ -91,7 +90,7 @@ impl<'a> Builder<'a, '_> {
 
     /// Gemini has one place for the application's words, before the conversation. Later ones stay where they are, said by the user.
     fn system(&mut self, message: &'a Message<'a>, path: &str) -> Result<(), ConvertError> {
-        let parts = media::parts(message.content.as_ref(), path, self.capabilities, &mut self.sources, self.notes)?;
+        let parts = media::parts(message.content.as_ref(), path, &mut self.files, self.notes)?;
         if parts.iter().any(|part| part.text.is_none()) {
             return Err(ConvertError::unsupported(
                 format!("{path}.content"),
@@ -99,11 +98,11 @@ impl<'a> Builder<'a, '_> {
             ));
         }
         if self.has_begun && !parts.is_empty() {
-            self.notes.losses.add(path, "is told as a notice in a user turn");
+            self.notes.losses.add_once(path, notice::TOLD);
         }
         for mut part in parts {
             if self.has_begun {
-                part.text = part.text.map(|text| Text::from(format!("[system notice] {}", &*text)));
+                part.text = part.text.map(|text| Text::from(notice(&text)));
                 self.turns.push(TargetRole::User, part);
             } else {
                 self.system.push(part);
@@ -113,13 +112,13 @@ impl<'a> Builder<'a, '_> {
     }
 
     fn user(&mut self, message: &'a Message<'a>, path: &str) -> Result<(), ConvertError> {
-        let parts = media::parts(message.content.as_ref(), path, self.capabilities, &mut self.sources, self.notes)?;
+        let parts = media::parts(message.content.as_ref(), path, &mut self.files, self.notes)?;
         parts.into_iter().for_each(|part| self.turns.push(TargetRole::User, part));
         Ok(())
     }
 
     fn assistant(&mut self, message: &'a Message<'a>, path: &str) -> Result<(), ConvertError> {
-        let mut parts = media::parts(message.content.as_ref(), path, self.capabilities, &mut self.sources, self.notes)?;
+        let mut parts = media::parts(message.content.as_ref(), path, &mut self.files, self.notes)?;
         if let Some(refusal) = message.refusal.as_ref().filter(|refusal| !refusal.is_empty()) {
             parts.push(Part { text: Some(refusal.by_ref()), ..Part::default() });
         }
@@ -149,15 +148,14 @@ impl<'a> Builder<'a, '_> {
 
     fn finish(mut self) -> Result<Conversation<'a>, ConvertError> {
         self.settle()?;
-        self.sources.complete()?;
+        self.files.finish()?;
+        if self.turns.begin_with_the_user() {
+            self.notes.losses.add("messages", BEGINS_WITH_MODEL);
+        }
         if self.capabilities.demands_signatures {
-            thinking::skip_missing_signatures(&mut self.turns);
+            self.turns.sign_calls();
         }
         let mut contents = self.turns.finish();
-        if contents.first().is_some_and(|first| first.role == Some(TargetRole::Model)) {
-            self.notes.losses.add("messages", "the conversation begins with a turn of the model");
-            contents.insert(0, user(vec![Part { text: Some("(no text)".into()), ..Part::default() }]));
-        }
         if contents.is_empty() && !self.system.is_empty() {
             self.notes.losses.add("messages", "there are only system messages, which are told as a user turn");
             contents.push(user(std::mem::take(&mut self.system)));
@@ -165,14 +163,13 @@ impl<'a> Builder<'a, '_> {
         if contents.is_empty() {
             return Err(ConvertError::invalid("messages", "there is nothing in them to answer"));
         }
-        let system = (!self.system.is_empty()).then_some(Content { role: None, parts: self.system });
-        Ok(Conversation { system, contents })
+        Ok(Conversation { system: self.system, contents })
     }
 
     /// What is said about a message and not in it.
     fn marks(&mut self, message: &Message<'_>, path: &str) {
         if has_cache_mark(message) {
-            self.notes.losses.hint_once(path, CACHE_MARKS);
+            self.notes.losses.hint_once(path, NO_CACHE_MARKS);
         }
         let names_speaker = message.name.is_some() && !matches!(message.role, Role::Tool | Role::Function);
         if names_speaker {

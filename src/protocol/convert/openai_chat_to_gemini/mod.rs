@@ -7,11 +7,9 @@ pub mod stream;
 mod answer;
 mod calls;
 mod choice;
-mod format;
 mod generation;
 mod media;
 mod messages;
-mod sources;
 mod thinking;
 mod tools;
 

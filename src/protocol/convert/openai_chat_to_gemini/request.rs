@@ -1,8 +1,11 @@
 //! A Chat Completions request for a Gemini upstream.
 
 use super::messages::Conversation;
+use super::tools::Tools;
 use super::{generation, tools};
+use crate::protocol::convert::loss::NO_COUNTERPART;
 use crate::protocol::convert::{Context, ConvertError, Notes};
+use crate::protocol::gemini::wire::content::Content;
 use crate::protocol::gemini::wire::request::{GenerateContentRequest as Target, ServiceTier};
 use crate::protocol::openai_chat::wire::request::Request;
 use crate::protocol::wire::Text;
@@ -14,14 +17,14 @@ pub fn convert<'a>(
     notes: &mut Notes,
 ) -> Result<Target<'a>, ConvertError> {
     let extra = generation::Extra::read(request);
-    let conversation = Conversation::convert(request, context, notes)?;
-    let tools = tools::tools(request, context, notes)?;
-    let tool_config = tools::tool_config(request, &tools, notes)?;
-    let generation_config = generation::config(request, &extra, context, notes)?;
+    let Conversation { mut system, contents } = Conversation::convert(request, context, notes)?;
+    let Tools { tools, config: tool_config } = tools::tools(request, context, notes)?;
+    let has_tools = !tools.is_empty();
+    let generation_config = generation::config(request, &extra, has_tools, context, &mut system, &mut notes.losses)?;
     without_counterpart(request, notes);
     Ok(Target {
-        system_instruction: conversation.system,
-        contents: conversation.contents,
+        system_instruction: (!system.is_empty()).then_some(Content { role: None, parts: system }),
+        contents,
         tools,
         tool_config,
         generation_config,
@@ -38,7 +41,7 @@ fn service_tier<'a>(tier: &Text<'a>, notes: &mut Notes) -> Option<ServiceTier<'a
         "priority" | "fast" => Some(ServiceTier::Priority),
         "auto" => None,
         _ => {
-            notes.losses.hint("service_tier", "is not known to Gemini");
+            notes.losses.hint("service_tier", NO_COUNTERPART);
             None
         }
     }
@@ -57,15 +60,15 @@ fn without_counterpart(request: &Request<'_>, notes: &mut Notes) {
         ("store", request.store == Some(true)),
     ];
     hints.into_iter().filter(|(_, given)| *given).for_each(|(path, _)| {
-        notes.losses.hint(path, "has no counterpart at Gemini");
+        notes.losses.hint(path, NO_COUNTERPART);
     });
     let losses = [
         ("logit_bias", request.logit_bias.is_some()),
-        ("verbosity", request.verbosity.is_some()),
+        ("verbosity", request.verbosity.as_ref().is_some_and(|word| *word != "medium")),
         ("moderation", request.moderation.is_some()),
         ("parallel_tool_calls", request.parallel_tool_calls == Some(false)),
     ];
     losses.into_iter().filter(|(_, given)| *given).for_each(|(path, _)| {
-        notes.losses.add(path, "has no counterpart at Gemini");
+        notes.losses.add(path, NO_COUNTERPART);
     });
 }

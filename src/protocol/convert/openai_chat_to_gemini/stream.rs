@@ -4,8 +4,9 @@ use std::rc::Rc;
 
 use super::answer;
 use super::choice::Choice;
-use crate::protocol::convert::{Reply, StreamConverter, StreamFault, read};
+use crate::protocol::convert::{Reply, StreamConverter, StreamFault};
 use crate::protocol::gemini::stream_writer::StreamWriter;
+use crate::protocol::openai_chat::chunks::Chunks;
 use crate::protocol::openai_chat::fault;
 use crate::protocol::openai_chat::wire::stream::{Chunk, DONE};
 use crate::protocol::openai_chat::wire::usage::CompletionUsage;
@@ -13,6 +14,7 @@ use crate::protocol::openai_chat::wire::usage::CompletionUsage;
 /// The state of a stream that is converted.
 pub struct Stream {
     reply: Rc<Reply>,
+    chunks: Chunks,
     writer: StreamWriter,
     choices: Vec<Choice>,
     service_tier: Option<String>,
@@ -22,7 +24,7 @@ impl Stream {
     /// A stream that answers what left `reply` behind.
     pub fn new(reply: Rc<Reply>) -> Self {
         let writer = StreamWriter::new(&reply);
-        Self { reply, writer, choices: vec![], service_tier: None }
+        Self { reply, chunks: Chunks::default(), writer, choices: vec![], service_tier: None }
     }
 
     fn chunk(&mut self, chunk: &Chunk<'_>, out: &mut Vec<u8>) {
@@ -80,7 +82,7 @@ impl StreamConverter for Stream {
             }
             return;
         }
-        match read::<Chunk<'_>>(data) {
+        match self.chunks.read(data) {
             Ok(chunk) => self.chunk(&chunk, out),
             Err(_) => self.writer.fault(&StreamFault::unreadable(), out),
         }

@@ -5,15 +5,11 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use crate::protocol::convert::Notes;
+use crate::protocol::convert::loss::FOREIGN_THINKING;
 use crate::protocol::convert::seal::{Family, unseal};
-use crate::protocol::gemini::turns::Turns;
-use crate::protocol::gemini::wire::content::{Part, Role};
+use crate::protocol::gemini::wire::content::Part;
 use crate::protocol::openai_chat::wire::message::{Message, ReasoningDetail};
 use crate::protocol::wire::{Raw, Text};
-
-/// What Google documents for calls whose signature is not known, such as those of another vendor's model
-/// (<https://ai.google.dev/gemini-api/docs/thought-signatures>).
-pub(super) const SKIPPED_SIGNATURE: &str = "skip_thought_signature_validator";
 
 /// The format by which OpenRouter tells signatures of Gemini.
 const OPENROUTER_FORMAT: &str = "google-gemini-v1";
@@ -75,20 +71,7 @@ pub(super) fn left_out(message: &Message<'_>, path: &str, notes: &mut Notes) {
         ("thinking_blocks", message.thinking_blocks.is_some()),
     ];
     if let Some((member, _)) = members.into_iter().find(|(_, is_there)| *is_there) {
-        notes.losses.hint_once(format!("{path}.{member}"), "earlier thoughts are not told again to Gemini");
-    }
-}
-
-/// Gives the first call of each step of the current turn a signature, where it has none: Gemini 3 refuses calls without one
-/// after the user's last words. What stands beside results may count as such or not, so that the calls before it get one too.
-pub(super) fn skip_missing_signatures(turns: &mut Turns<'_>) {
-    for (role, parts) in turns.iter_mut().rev() {
-        if *role == Role::User && parts.iter().all(|part| part.function_response.is_none()) {
-            return;
-        }
-        if let Some(call) = parts.iter_mut().find(|part| part.function_call.is_some()) {
-            call.thought_signature.get_or_insert_with(|| SKIPPED_SIGNATURE.into());
-        }
+        notes.losses.hint_once(format!("{path}.{member}"), FOREIGN_THINKING);
     }
 }
 

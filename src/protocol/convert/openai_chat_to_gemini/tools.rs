@@ -1,14 +1,11 @@
 //! Tools, and which of them is to be called.
 
-use std::fmt::Write;
-
-use super::messages::CACHE_MARKS;
-use crate::protocol::convert::names::{CUSTOM_INPUT, Charset, ToolKind};
-use crate::protocol::convert::{Context, ConvertError, Notes, ServerTools};
-use crate::protocol::gemini::capabilities::{self, Thinking};
-use crate::protocol::gemini::json_schema;
-use crate::protocol::gemini::wire::proto::Members;
-use crate::protocol::gemini::wire::schema::{Schema, Type};
+use crate::protocol::convert::custom_tool::{self, Grammar};
+use crate::protocol::convert::loss::{NO_CACHE_MARKS, NO_COUNTERPART};
+use crate::protocol::convert::names::{Charset, ToolKind};
+use crate::protocol::convert::to_gemini::tools::{FUNCTIONS_ONLY, combined, free_text};
+use crate::protocol::convert::{Context, ConvertError, Notes, ServerTools, to_gemini};
+use crate::protocol::gemini::capabilities::{self, Capabilities};
 use crate::protocol::gemini::wire::tools::{
     CodeExecution, FunctionCallingConfig, FunctionCallingMode, FunctionDeclaration, GoogleSearch, Tool as Target,
     ToolConfig, UrlContext,
@@ -20,112 +17,74 @@ use crate::protocol::openai_chat::wire::tools::{
 };
 use crate::protocol::wire::{Raw, Text, kind};
 
-/// The tools: functions in one list, as Gemini wants them, and what it runs itself.
+/// The tools and how they are used.
+pub(super) struct Tools<'a> {
+    pub(super) tools: Vec<Target<'a>>,
+    pub(super) config: Option<ToolConfig<'a>>,
+}
+
+/// Converts the tools of `request`.
 pub(super) fn tools<'a>(
     request: &'a Request<'a>,
     context: &Context<'_>,
     notes: &mut Notes,
-) -> Result<Vec<Target<'a>>, ConvertError> {
+) -> Result<Tools<'a>, ConvertError> {
+    let model = capabilities::of(context.model);
     let mut functions = Vec::new();
-    let mut server = Vec::new();
+    let mut vendors = Vec::new();
     for (index, tool) in request.tools.iter().flatten().enumerate() {
         let path = format!("tools[{index}]");
         match tool {
             Tool::Function(tool) => {
                 if tool.cache_control.is_some() {
-                    notes.losses.hint_once(format!("{path}.cache_control"), CACHE_MARKS);
+                    notes.losses.hint_once(format!("{path}.cache_control"), NO_CACHE_MARKS);
                 }
-                functions.push(function(&tool.function, &format!("{path}.function"), context, notes)?);
+                functions.push(function(&tool.function, &format!("{path}.function"), model, notes)?);
             }
-            Tool::Custom(tool) => functions.push(custom(&tool.custom, &format!("{path}.custom"), notes)),
-            Tool::Other(raw) => server.extend(server_tool(raw, &path, context, notes)?),
+            Tool::Custom(tool) => functions.push(custom(&tool.custom, &format!("{path}.custom"), model, notes)?),
+            Tool::Other(raw) => vendors.extend(server_tool(raw, &path, context, notes)?),
         }
     }
     for (index, definition) in request.functions.iter().flatten().enumerate() {
-        functions.push(function(definition, &format!("functions[{index}]"), context, notes)?);
+        functions.push(function(definition, &format!("functions[{index}]"), model, notes)?);
     }
     if let Some(options) = &request.web_search_options {
-        server.push(web_search(options, notes));
+        vendors.push(web_search(options, notes));
     }
-    let functions = (!functions.is_empty()).then(|| Target { function_declarations: functions, ..Target::default() });
-    Ok(functions.into_iter().chain(server).collect())
+    let function_calling_config = function_calling(request, !functions.is_empty(), notes)?;
+    let mut config = ToolConfig { function_calling_config, ..ToolConfig::default() };
+    let tools = combined(functions, vendors, &mut config, model, context.server_tools, &mut notes.losses)?;
+    Ok(Tools { tools, config: (config != ToolConfig::default()).then_some(config) })
 }
 
 fn function<'a>(
     definition: &'a FunctionDefinition<'a>,
     path: &str,
-    context: &Context<'_>,
+    model: Capabilities,
     notes: &mut Notes,
 ) -> Result<FunctionDeclaration<'a>, ConvertError> {
-    let name = notes.tools.upstream(Charset::GEMINI, None, &definition.name, ToolKind::Function);
-    let parameters = match &definition.parameters {
-        // Anything goes, as where nothing is said.
-        Some(schema) if schema.get().split_whitespace().eq(["{}"]) => FunctionDeclaration::default(),
-        Some(schema) => parameters(schema, &format!("{path}.parameters"), context, notes)?,
-        None => FunctionDeclaration::default(),
-    };
-    Ok(FunctionDeclaration {
-        name: Some(Text(name)),
-        description: definition.description.as_ref().map(Text::by_ref),
-        ..parameters
-    })
-}
-
-/// The arguments of a function, as a declaration that has nothing else. What Gemini's schemas cannot say, as a recursion, newer
-/// models take as JSON Schema.
-fn parameters<'a>(
-    schema: &'a Raw<'a>,
-    path: &str,
-    context: &Context<'_>,
-    notes: &mut Notes,
-) -> Result<FunctionDeclaration<'a>, ConvertError> {
-    match json_schema::subset(schema, path, &mut notes.losses) {
-        Ok(parameters) => {
-            Ok(FunctionDeclaration { parameters: parameters.map(Box::new), ..FunctionDeclaration::default() })
-        }
-        Err(ConvertError::Unsupported { .. }) if takes_json_schema(context.model) => {
-            Ok(FunctionDeclaration { parameters_json_schema: Some(schema.by_ref()), ..FunctionDeclaration::default() })
-        }
-        Err(error) => Err(error),
-    }
-}
-
-/// Whether the model takes JSON Schema beside its own (<https://ai.google.dev/gemini-api/docs/structured-output>).
-pub(super) fn takes_json_schema(model: &str) -> bool {
-    capabilities::of(model).thinking != Thinking::None
+    let name = Text(notes.tools.upstream(Charset::GEMINI, None, &definition.name, ToolKind::Function));
+    let description = definition.description.as_ref().map(Text::by_ref);
+    let schema = definition.parameters.as_ref().map(Raw::by_ref);
+    to_gemini::tools::function(name, description, schema, &format!("{path}.parameters"), model, &mut notes.losses)
 }
 
 /// A tool that takes text becomes a function with one string; a grammar can only be described.
-fn custom<'a>(definition: &'a CustomDefinition<'a>, path: &str, notes: &mut Notes) -> FunctionDeclaration<'a> {
-    let name = notes.tools.upstream(Charset::GEMINI, None, &definition.name, ToolKind::Custom);
-    let mut description = definition.description.as_deref().unwrap_or_default().to_owned();
-    if let Some(CustomFormat::Grammar(format)) = &definition.format {
-        notes.losses.add(format!("{path}.format"), "the grammar is described to the model and not enforced");
-        let separator = if description.is_empty() { "" } else { "\n\n" };
-        // Writing to a string cannot fail.
-        let _ = write!(
-            description,
-            "{separator}The input must match this {} grammar:\n{}",
-            &*format.grammar.syntax, &*format.grammar.definition
-        );
-    }
-    let input = Schema {
-        r#type: Some(Type::String),
-        description: Some("The whole input of the tool, as plain text.".into()),
-        ..Schema::default()
+fn custom<'a>(
+    definition: &'a CustomDefinition<'a>,
+    path: &str,
+    model: Capabilities,
+    notes: &mut Notes,
+) -> Result<FunctionDeclaration<'a>, ConvertError> {
+    let name = Text(notes.tools.upstream(Charset::GEMINI, None, &definition.name, ToolKind::Custom));
+    let grammar = match &definition.format {
+        Some(CustomFormat::Grammar(format)) => {
+            notes.losses.add(format!("{path}.format"), custom_tool::GRAMMAR);
+            Some(Grammar { syntax: &format.grammar.syntax, definition: &format.grammar.definition })
+        }
+        _ => None,
     };
-    let schema = Schema {
-        r#type: Some(Type::Object),
-        properties: Some(Members(vec![(CUSTOM_INPUT.into(), input)])),
-        required: vec![CUSTOM_INPUT.into()],
-        ..Schema::default()
-    };
-    FunctionDeclaration {
-        name: Some(Text(name)),
-        description: (!description.is_empty()).then(|| description.into()),
-        parameters: Some(Box::new(schema)),
-        ..FunctionDeclaration::default()
-    }
+    free_text(name, definition.description.as_ref().map(Text::by_ref), grammar, model)
 }
 
 fn web_search<'a>(options: &WebSearchOptions<'_>, notes: &mut Notes) -> Target<'a> {
@@ -133,7 +92,7 @@ fn web_search<'a>(options: &WebSearchOptions<'_>, notes: &mut Notes) -> Target<'
         notes.losses.add("web_search_options.user_location", "Gemini's search does not take a place by its name");
     }
     if options.search_context_size.is_some() {
-        notes.losses.hint("web_search_options.search_context_size", "has no counterpart at Gemini");
+        notes.losses.hint("web_search_options.search_context_size", NO_COUNTERPART);
     }
     Target { google_search: Some(GoogleSearch::default()), ..Target::default() }
 }
@@ -168,18 +127,15 @@ fn server_tool<'a>(
 }
 
 /// Which functions are to be called. Only where there are any.
-pub(super) fn tool_config<'a>(
+fn function_calling<'a>(
     request: &'a Request<'a>,
-    tools: &[Target<'a>],
+    has_functions: bool,
     notes: &mut Notes,
-) -> Result<Option<ToolConfig<'a>>, ConvertError> {
-    if tools.iter().all(|tool| tool.function_declarations.is_empty()) {
+) -> Result<Option<FunctionCallingConfig<'a>>, ConvertError> {
+    if !has_functions {
         let demands = |choice| !matches!(choice, &ToolChoice::Mode(ToolChoiceMode::None | ToolChoiceMode::Auto));
         if request.tools.iter().flatten().next().is_some() && request.tool_choice.as_ref().is_some_and(demands) {
-            return Err(ConvertError::unsupported(
-                "tool_choice",
-                "demands a tool that Gemini does not have, or that it runs as it likes; leave the choice to the model",
-            ));
+            notes.losses.add("tool_choice", FUNCTIONS_ONLY);
         }
         return Ok(None);
     }
@@ -189,8 +145,7 @@ pub(super) fn tool_config<'a>(
         (None, None) => FunctionCallingConfig::default(),
     };
     let config = strict(request, config);
-    let is_said = config.mode.is_some();
-    Ok(is_said.then(|| ToolConfig { function_calling_config: Some(config), ..ToolConfig::default() }))
+    Ok(config.mode.is_some().then_some(config))
 }
 
 fn mode<'a>(mode: FunctionCallingMode<'a>) -> FunctionCallingConfig<'a> {

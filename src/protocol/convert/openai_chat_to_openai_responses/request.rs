@@ -4,6 +4,7 @@ use super::messages::conversation;
 use super::thinking::Thinking;
 use super::tools;
 use crate::protocol::convert::names::Charset;
+use crate::protocol::convert::sampling::{NOT_WHILE_THINKING, note_not_taken, within};
 use crate::protocol::convert::{Context, ConvertError, Losses, Notes};
 use crate::protocol::openai_chat::capabilities::{self, Capabilities};
 use crate::protocol::openai_chat::wire::request::{Request, ResponseFormat};
@@ -151,7 +152,7 @@ fn max_output_tokens(
     }
     let most = model.max_output.unwrap_or(u64::MAX);
     if max > most {
-        losses.add(path, "is reduced to what the model can write");
+        losses.add(path, "is lowered to what the model can write");
     }
     Ok(Some(i64::try_from(max.clamp(LEAST_OUTPUT, most)).unwrap_or(i64::MAX)))
 }
@@ -182,8 +183,8 @@ fn sampling<'a>(
     target: &mut Target<'a>,
     losses: &mut Losses,
 ) -> Result<(), ConvertError> {
-    let temperature = within(request.temperature, 2.0, "temperature", losses)?;
-    let top_p = within(request.top_p, 1.0, "top_p", losses)?;
+    let temperature = within("temperature", request.temperature, 0.0..=2.0, losses)?;
+    let top_p = within("top_p", request.top_p, 0.0..=1.0, losses)?;
     let top_logprobs = (request.logprobs == Some(true)).then(|| request.top_logprobs.unwrap_or(0));
     if is_taken {
         target.temperature = temperature;
@@ -191,29 +192,11 @@ fn sampling<'a>(
         target.top_logprobs = top_logprobs;
         return Ok(());
     }
-    const REASON: &str = "is not taken by this model while it thinks";
-    if temperature.is_some() {
-        losses.add("temperature", REASON);
-    }
-    if top_p.is_some() {
-        losses.add("top_p", REASON);
-    }
+    note_not_taken(&[("temperature", temperature), ("top_p", top_p)], NOT_WHILE_THINKING, losses);
     if top_logprobs.is_some() {
-        losses.add("logprobs", REASON);
+        losses.add("logprobs", NOT_WHILE_THINKING);
     }
     Ok(())
-}
-
-/// A number from 0 to `max`; more is `max`.
-fn within(number: Option<f64>, max: f64, path: &'static str, losses: &mut Losses) -> Result<Option<f64>, ConvertError> {
-    let Some(number) = number else { return Ok(None) };
-    if number < 0.0 {
-        return Err(ConvertError::invalid(path, "has to be 0 or greater"));
-    }
-    if number > max {
-        losses.add(path, "greater than the greatest that is allowed, which is taken instead");
-    }
-    Ok(Some(number.min(max)))
 }
 
 /// What comes only on request. A model that does not reason refuses to be asked for its reasoning.

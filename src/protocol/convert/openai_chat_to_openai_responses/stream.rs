@@ -6,7 +6,8 @@ use super::calls::Calls;
 use super::end::{End, no_usage, usage};
 use super::notes;
 use super::thoughts::{self, Members, Thought};
-use crate::protocol::convert::{Reply, StreamConverter, StreamFault, read};
+use crate::protocol::convert::{Reply, StreamConverter, StreamFault};
+use crate::protocol::openai_chat::chunks::Chunks;
 use crate::protocol::openai_chat::fault;
 use crate::protocol::openai_chat::wire::content::{Content, Part};
 use crate::protocol::openai_chat::wire::response::Logprobs;
@@ -16,6 +17,7 @@ use crate::protocol::openai_responses::stream_writer::StreamWriter;
 /// The state of a stream that is converted.
 pub struct Stream {
     reply: Rc<Reply>,
+    chunks: Chunks,
     writer: StreamWriter,
     calls: Calls,
     /// How the answer ended; its usage may still come.
@@ -31,6 +33,7 @@ impl Stream {
         Self {
             writer: StreamWriter::new(reply.clone()),
             reply,
+            chunks: Chunks::default(),
             calls: Calls::default(),
             end: None,
             is_done: false,
@@ -134,7 +137,7 @@ impl StreamConverter for Stream {
             self.is_done = true;
             return self.finish(out);
         }
-        match read::<Chunk<'_>>(data) {
+        match self.chunks.read(data) {
             Ok(chunk) => self.chunk(&chunk, out),
             Err(_) => self.writer.fault(&StreamFault::unreadable(), out),
         }

@@ -1,10 +1,10 @@
 //! The choice among tools.
 
 use super::tools::Toolbox;
-use crate::protocol::claude::capabilities;
 use crate::protocol::claude::wire::request::Empty;
 use crate::protocol::claude::wire::tools::{ToolChoice, ToolChoiceMode, ToolChoiceTool};
 use crate::protocol::convert::Losses;
+use crate::protocol::convert::to_claude::tools::possible_choice;
 use crate::protocol::openai_responses::wire::choice::{
     AllowedTools, ToolChoice as Source, ToolChoiceMode as Mode, ToolChoiceTool as Choice,
 };
@@ -27,27 +27,16 @@ pub(super) fn convert<'a>(
     if toolbox.tools.is_empty() {
         return None;
     }
-    let wanted = match wanted {
-        Wanted::Any | Wanted::Tool(_) if !capabilities::takes_forced_choice(model) => {
-            losses.add("tool_choice", "this model cannot be made to call a tool, it is free to choose");
-            Wanted::Auto
-        }
-        wanted => wanted,
-    };
     let disable_parallel_tool_use = (request.parallel_tool_calls == Some(false)).then_some(true);
     let mode = ToolChoiceMode { disable_parallel_tool_use };
-    match wanted {
+    let choice = match wanted {
         Wanted::Auto if request.tool_choice.is_none() && disable_parallel_tool_use.is_none() => None,
         Wanted::Auto => Some(ToolChoice::Auto(mode)),
         Wanted::Any => Some(ToolChoice::Any(mode)),
         Wanted::Tool(name) => Some(ToolChoice::Tool(ToolChoiceTool { name, disable_parallel_tool_use })),
         Wanted::None => Some(ToolChoice::None(Empty {})),
-    }
-}
-
-/// Whether a choice makes the model call something.
-pub(super) fn is_forced(choice: Option<&ToolChoice<'_>>) -> bool {
-    matches!(choice, Some(ToolChoice::Any(_) | ToolChoice::Tool(_)))
+    };
+    possible_choice(choice, "tool_choice", model, losses)
 }
 
 enum Wanted<'a> {

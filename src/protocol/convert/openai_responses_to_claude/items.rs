@@ -7,11 +7,14 @@ use crate::protocol::claude::turns::Turns;
 use crate::protocol::claude::wire::content::{
     ContentBlock, RedactedThinkingBlock, ResultBlock, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock,
 };
-use crate::protocol::claude::wire::document::{BasicBlock, ImageBlock};
+use crate::protocol::claude::wire::document::BasicBlock;
 use crate::protocol::claude::wire::request::Role;
+use crate::protocol::convert::loss::FOREIGN_THINKING;
 use crate::protocol::convert::names::{CUSTOM_INPUT, Charset, ToolKind};
+use crate::protocol::convert::notice::{self, notice};
 use crate::protocol::convert::pairing::Pairing;
 use crate::protocol::convert::seal::{Family, unseal};
+use crate::protocol::convert::to_claude::content::{is_blank, text_block};
 use crate::protocol::convert::{ConvertError, Notes};
 use crate::protocol::openai_responses::local_tools::LocalTool;
 use crate::protocol::openai_responses::wire::content::{Content, Part};
@@ -39,8 +42,8 @@ pub(super) struct Conversation<'a> {
 impl<'a> Conversation<'a> {
     /// Adds a text of the user.
     pub(super) fn user_text(&mut self, text: Text<'a>) {
-        if !content::is_blank(&text) {
-            self.turns.push(Role::User, ContentBlock::Text(content::text(text)));
+        if !is_blank(&text) {
+            self.turns.push(Role::User, ContentBlock::Text(text_block(text)));
         }
     }
 
@@ -134,8 +137,8 @@ impl<'a> Conversation<'a> {
 
     fn assistant(&mut self, content: &'a Content<'a>, path: &str, notes: &mut Notes) -> Result<(), ConvertError> {
         let parts = match content {
-            TextOr::Text(text) if content::is_blank(text) => return Ok(()),
-            TextOr::Text(text) => return self.model(ContentBlock::Text(content::text(text.by_ref()))),
+            TextOr::Text(text) if is_blank(text) => return Ok(()),
+            TextOr::Text(text) => return self.model(ContentBlock::Text(text_block(text.by_ref()))),
             TextOr::Structured(parts) => parts,
         };
         for (index, part) in parts.iter().enumerate() {
@@ -159,7 +162,7 @@ impl<'a> Conversation<'a> {
         let parts = match content {
             TextOr::Text(text) => {
                 single = text.by_ref();
-                vec![Some(content::Material::Text(content::text(single)))]
+                vec![Some(content::Material::Text(text_block(single)))]
             }
             TextOr::Structured(parts) => {
                 let part = |(index, part)| content::part(part, &format!("{path}.content[{index}]"), &mut notes.losses);
@@ -168,12 +171,12 @@ impl<'a> Conversation<'a> {
         };
         for material in parts.into_iter().flatten() {
             match material {
-                content::Material::Text(text) if content::is_blank(&text.text) => {}
+                content::Material::Text(text) if is_blank(&text.text) => {}
                 content::Material::Text(text) if is_first => self.system.push(BasicBlock::Text(text)),
                 content::Material::Text(text) => {
-                    notes.losses.add_once(path, "told at its place as a notice in a user turn");
-                    let notice = format!("<system>\n{}\n</system>", &*text.text);
-                    self.turns.push(Role::User, ContentBlock::Text(TextBlock { text: notice.into(), ..text }));
+                    notes.losses.add_once(path, notice::TOLD);
+                    let text = TextBlock { text: notice(&text.text).into(), ..text };
+                    self.turns.push(Role::User, ContentBlock::Text(text));
                 }
                 material => self.turns.push(Role::User, material.into()),
             }
@@ -193,7 +196,7 @@ impl<'a> Conversation<'a> {
                 self.model(ContentBlock::RedactedThinking(RedactedThinkingBlock { data: Text(data) }))
             }
             _ => {
-                notes.losses.hint_once(path, "thinking of another model is left out");
+                notes.losses.hint_once(path, FOREIGN_THINKING);
                 Ok(())
             }
         }
@@ -351,9 +354,8 @@ impl<'a> Conversation<'a> {
         let Some(url) = &output.output.image_url else {
             return Err(ConvertError::unsupported(path, "this image is kept at another vendor; send its data"));
         };
-        let source = content::image_source(url, &path)?;
-        let image = ResultBlock::Image(ImageBlock { source, cache_control: None, transformations: None });
-        self.result(Some(&output.call_id), Some(TextOr::Structured(vec![image])), None, &path)
+        let image = content::image_at(url, &path)?;
+        self.result(Some(&output.call_id), Some(TextOr::Structured(vec![image.into()])), None, &path)
     }
 
     fn result(
@@ -414,7 +416,7 @@ fn joined<'a>(summary: &'a [Part<'a>]) -> Text<'a> {
 }
 
 fn text_result(text: Text<'_>) -> Option<TextOr<'_, Vec<ResultBlock<'_>>>> {
-    (!content::is_blank(&text)).then_some(TextOr::Text(text))
+    (!is_blank(&text)).then_some(TextOr::Text(text))
 }
 
 /// The action of a call without its type, which the tool implies.

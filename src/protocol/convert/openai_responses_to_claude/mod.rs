@@ -11,7 +11,6 @@ mod content;
 mod ending;
 mod hosted;
 mod items;
-mod schema;
 mod settings;
 mod thinking;
 mod tools;

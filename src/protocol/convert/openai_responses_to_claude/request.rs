@@ -1,19 +1,23 @@
 //! A Responses request for a Claude Messages upstream.
 
 use super::items::Conversation;
-use super::thinking::{self, Wanted};
+use super::thinking::Wanted;
 use super::tools::Toolbox;
-use super::{choice, content, settings};
+use super::{choice, settings};
+use crate::protocol::claude::capabilities;
 use crate::protocol::claude::wire::content::ContentBlock;
 use crate::protocol::claude::wire::document::BasicBlock;
-use crate::protocol::claude::wire::request::{MessagesRequest as Target, OutputConfig, Role, Thinking};
+use crate::protocol::claude::wire::request::{MessagesRequest as Target, OutputConfig};
+use crate::protocol::convert::to_claude::content::{is_blank, text_block};
+use crate::protocol::convert::to_claude::conversation::{GO_ON, begin_with_the_user, end_with_the_user};
+use crate::protocol::convert::to_claude::{sampling, thinking};
 use crate::protocol::convert::{Context, ConvertError, Notes};
 use crate::protocol::openai_responses::wire::item::{InputItem, Item};
 use crate::protocol::openai_responses::wire::request::{Request, TextFormat};
 use crate::protocol::wire::TextOr;
 
-/// What stands for a turn of the user where Claude demands one and there is none.
-const GO_ON: &str = "Continue.";
+/// Where the amount of thinking stands.
+const EFFORT: &str = "reasoning.effort";
 
 /// Converts `request`.
 pub fn convert<'a>(
@@ -27,33 +31,42 @@ pub fn convert<'a>(
         Some(TextOr::Text(_)) | None => &[],
     };
     let mut toolbox = toolbox(request, items, context, notes)?;
-    let mut conversation = conversation(request, items, notes)?;
+    let conversation = conversation(request, items, notes)?;
     let (wanted, format) = overlaid(request, items, notes);
 
-    let max_tokens = settings::max_tokens(request, context.model, &mut notes.losses)?;
-    let tool_choice = choice::convert(request, context.model, &mut toolbox, &mut notes.losses);
-    let forced = choice::is_forced(tool_choice.as_ref());
-    let mut thought = thinking::convert(&wanted, context.model, max_tokens, forced, &mut notes.losses);
-    let has_budget = matches!(thought.thinking, Some(Thinking::Enabled(_)));
-    if has_budget && thinking::is_missing(&mut conversation.turns) {
-        notes.losses.add("reasoning", "turned off: the thinking before the last tool calls was another model's");
-        thought.thinking = None;
+    let (name, model) = (context.model, capabilities::of(context.model));
+    let losses = &mut notes.losses;
+    let max_tokens = settings::bound(request, model, losses)?;
+    let tool_choice = choice::convert(request, name, &mut toolbox, losses);
+    let mut thinking = thinking::asked(wanted.amount(), wanted.summary, EFFORT, name, max_tokens, losses);
+    thinking::give_way_to_choice(tool_choice.as_ref(), &mut thinking, "tool_choice", name, losses);
+    let mut turns = conversation.turns;
+    let takes_prefill = model.prefill && !matches!(format, Some((TextFormat::JsonSchema(_), _)));
+    if end_with_the_user(&mut turns, takes_prefill, "input", losses) {
+        thinking::give_way_to_prefill(&mut thinking, EFFORT, losses);
     }
-    let sampling = settings::sampling(request, context.model, thought.is_on(), &mut notes.losses)?;
-    let format = settings::format(format, context.model, &mut notes.losses)?;
+    thinking::give_way_to_history(&turns, &mut thinking, "input", losses);
+    let sampling = sampling::sampling(
+        ("temperature", request.temperature),
+        ("top_p", request.top_p),
+        ("top_k", None),
+        model,
+        thinking.is_on(),
+        losses,
+    )?;
+    let format = settings::format(format, model, losses)?;
 
     let mut system = conversation.system;
-    let instructions = request.instructions.as_ref().filter(|text| !content::is_blank(text));
+    let instructions = request.instructions.as_ref().filter(|text| !is_blank(text));
     if let Some(instructions) = instructions {
-        system.insert(0, BasicBlock::Text(content::text(instructions.by_ref())));
+        system.insert(0, BasicBlock::Text(text_block(instructions.by_ref())));
     }
     let told = toolbox.guidance.drain(..).chain(format.told);
-    system.extend(told.map(|text| BasicBlock::Text(content::text(text.into()))));
-    let mut turns = conversation.turns;
+    system.extend(told.map(|text| BasicBlock::Text(text_block(text.into()))));
     let cache_control = settings::cache_control(request);
     settings::bound_marks(&mut system, &mut turns, cache_control.as_ref());
 
-    settings::note_what_is_left(request, &mut notes.losses);
+    settings::note_what_is_left(request, losses);
     Ok(Target {
         model: context.model.into(),
         max_tokens: Some(max_tokens),
@@ -64,15 +77,15 @@ pub fn convert<'a>(
         top_p: sampling.top_p,
         tools: (!toolbox.tools.is_empty()).then_some(toolbox.tools),
         tool_choice,
-        thinking: thought.thinking,
-        output_config: (thought.effort.is_some() || format.format.is_some()).then_some(OutputConfig {
-            effort: thought.effort,
+        thinking: thinking.thinking,
+        output_config: (thinking.effort.is_some() || format.format.is_some()).then_some(OutputConfig {
+            effort: thinking.effort,
             format: format.format,
             task_budget: None,
         }),
         cache_control,
         metadata: settings::metadata(request),
-        service_tier: settings::service_tier(request, &mut notes.losses),
+        service_tier: settings::service_tier(request, losses),
         mcp_servers: (!toolbox.servers.is_empty()).then_some(toolbox.servers),
         ..Target::default()
     })
@@ -98,7 +111,7 @@ fn toolbox<'a>(
     Ok(toolbox)
 }
 
-/// The conversation, of at least one turn, which begins and ends with one of the user.
+/// The conversation, of at least one turn, which begins with one of the user.
 fn conversation<'a>(
     request: &'a Request<'a>,
     items: &'a [InputItem<'a>],
@@ -106,11 +119,6 @@ fn conversation<'a>(
 ) -> Result<Conversation<'a>, ConvertError> {
     let mut conversation = Conversation::default();
     for (index, item) in items.iter().enumerate() {
-        let begins_with_model = conversation.turns.last().is_none() && is_of_model(item);
-        if begins_with_model {
-            notes.losses.hint(format!("input[{index}]"), "a turn of the user is put before it");
-            conversation.user_text(GO_ON.into());
-        }
         conversation.item(item, &format!("input[{index}]"), notes)?;
     }
     if let Some(TextOr::Text(text)) = &request.input {
@@ -118,43 +126,15 @@ fn conversation<'a>(
     }
     conversation.settle()?;
     drop_open_thinking(&mut conversation);
-    match conversation.turns.last() {
-        Some((Role::User, _)) => {}
-        None if conversation.system.is_empty() && request.instructions.is_none() => {
+    if conversation.turns.last().is_none() {
+        if conversation.system.is_empty() && request.instructions.is_none() {
             return Err(ConvertError::invalid("input", "there is nothing to answer; send at least one text"));
         }
-        _ => {
-            notes.losses.hint("input", "a turn of the user is put at its end, where Claude demands one");
-            conversation.user_text(GO_ON.into());
-        }
+        notes.losses.add("input", "there are instructions only; a turn of the user is put after them");
+        conversation.user_text(GO_ON.into());
     }
+    begin_with_the_user(&mut conversation.turns, "input", &mut notes.losses);
     Ok(conversation)
-}
-
-/// Whether an item becomes a part of a turn of the model.
-fn is_of_model(item: &InputItem<'_>) -> bool {
-    use crate::protocol::openai_responses::wire::item::Role as Speaker;
-    match item {
-        InputItem::Message(message) | InputItem::Typed(Item::Message(message)) => {
-            message.role == Speaker::Assistant && has_text(message)
-        }
-        InputItem::Typed(
-            Item::FunctionCall(_)
-            | Item::CustomToolCall(_)
-            | Item::LocalShellCall(_)
-            | Item::ShellCall(_)
-            | Item::ApplyPatchCall(_)
-            | Item::ComputerCall(_),
-        ) => true,
-        _ => false,
-    }
-}
-
-fn has_text(message: &crate::protocol::openai_responses::wire::item::Message<'_>) -> bool {
-    match &message.content {
-        TextOr::Text(text) => !content::is_blank(text),
-        TextOr::Structured(parts) => !parts.is_empty(),
-    }
 }
 
 /// Claude refuses turns that end with thinking, as those of an interrupted answer do.

@@ -1,11 +1,13 @@
 //! What steers an answer beside conversation, tools and thinking.
 
-use super::schema;
-use crate::protocol::claude::capabilities;
+use crate::protocol::claude::capabilities::Capabilities;
 use crate::protocol::claude::turns::Turns;
 use crate::protocol::claude::wire::content::{CacheControl, ContentBlock};
 use crate::protocol::claude::wire::document::BasicBlock;
-use crate::protocol::claude::wire::request::{JsonSchemaFormat, Metadata, OutputFormat};
+use crate::protocol::claude::wire::request::Metadata;
+use crate::protocol::convert::loss::{NO_CACHE_MARKS, NO_COUNTERPART};
+use crate::protocol::convert::sampling::max_tokens;
+use crate::protocol::convert::to_claude::answer_format::{self, AnswerFormat};
 use crate::protocol::convert::{ConvertError, Losses};
 use crate::protocol::openai_responses::wire::request::{Request, TextFormat};
 use crate::protocol::wire::Text;
@@ -38,103 +40,24 @@ pub(super) fn refuse_state(request: &Request<'_>) -> Result<(), ConvertError> {
 }
 
 /// The bound on the answer, which Claude demands: B82.
-pub(super) fn max_tokens(request: &Request<'_>, model: &str, losses: &mut Losses) -> Result<u64, ConvertError> {
-    let most = capabilities::of(model).max_output;
-    let Some(wanted) = request.max_output_tokens else { return Ok(most) };
-    match u64::try_from(wanted) {
-        Ok(wanted) if wanted > most => {
-            losses.add("max_output_tokens", "lowered to the most that the model writes");
-            Ok(most)
-        }
-        Ok(wanted) if wanted > 0 => Ok(wanted),
-        _ => Err(ConvertError::invalid("max_output_tokens", "it has to be at least 1")),
-    }
-}
-
-/// Temperature and nucleus.
-#[derive(Debug, Default, PartialEq)]
-pub(super) struct Sampling {
-    /// 0 to 1.
-    pub(super) temperature: Option<f64>,
-    /// 0 to 1.
-    pub(super) top_p: Option<f64>,
-}
-
-/// Sampling within what the model takes: B83.
-pub(super) fn sampling(
-    request: &Request<'_>,
-    model: &str,
-    thinks: bool,
-    losses: &mut Losses,
-) -> Result<Sampling, ConvertError> {
-    if request.temperature.is_some_and(|temperature| !(0.0..=2.0).contains(&temperature)) {
-        return Err(ConvertError::invalid("temperature", "it has to be between 0 and 2"));
-    }
-    if request.top_p.is_some_and(|top_p| !(0.0..=1.0).contains(&top_p)) {
-        return Err(ConvertError::invalid("top_p", "it has to be between 0 and 1"));
-    }
-    let capabilities = capabilities::of(model);
-    let mut sampling = Sampling { temperature: request.temperature, top_p: request.top_p };
-    if sampling == Sampling::default() {
-        return Ok(sampling);
-    }
-    if thinks || !capabilities.sampling {
-        let reason = match capabilities.sampling {
-            true => "Claude takes no sampling parameters while it thinks",
-            false => "this model takes no sampling parameters",
-        };
-        for (path, value) in [("temperature", sampling.temperature), ("top_p", sampling.top_p)] {
-            if value.is_some() {
-                losses.add(path, reason);
-            }
-        }
-        return Ok(Sampling::default());
-    }
-    if sampling.temperature.is_some_and(|temperature| temperature > 1.0) {
-        losses.add("temperature", "lowered to 1, the most that Claude takes");
-        sampling.temperature = Some(1.0);
-    }
-    if sampling.temperature.is_some() && sampling.top_p.is_some() && !capabilities.both_samplings {
-        losses.add("top_p", "Claude takes it only without temperature");
-        sampling.top_p = None;
-    }
-    Ok(sampling)
-}
-
-/// The form of the answer's text.
-#[derive(Debug, Default)]
-pub(super) struct Form<'a> {
-    /// What the model is held to.
-    pub(super) format: Option<OutputFormat<'a>>,
-    /// What it is told, where it cannot be held to it.
-    pub(super) told: Option<String>,
+pub(super) fn bound(request: &Request<'_>, model: Capabilities, losses: &mut Losses) -> Result<u64, ConvertError> {
+    let Some(wanted) = request.max_output_tokens else { return Ok(model.max_output) };
+    max_tokens("max_output_tokens", u64::try_from(wanted).unwrap_or(0), model.max_output, losses)
 }
 
 /// The form of the answer's text; `wanted` comes with its path.
 pub(super) fn format<'a>(
     wanted: Option<(&'a TextFormat<'a>, String)>,
-    model: &str,
+    model: Capabilities,
     losses: &mut Losses,
-) -> Result<Form<'a>, ConvertError> {
-    let Some((wanted, path)) = wanted else { return Ok(Form::default()) };
+) -> Result<AnswerFormat<'a>, ConvertError> {
+    let Some((wanted, path)) = wanted else { return Ok(AnswerFormat::default()) };
     match wanted {
-        TextFormat::Text(_) => Ok(Form::default()),
-        TextFormat::JsonObject(_) => {
-            losses.add(path, "Claude is told to answer with a JSON object, it is not held to it");
-            let told = "Answer with one JSON object and nothing else, without a code block around it.".to_owned();
-            Ok(Form { format: None, told: Some(told) })
-        }
-        TextFormat::JsonSchema(wanted) if capabilities::of(model).structured_output => {
-            let schema = schema::of_output(&wanted.schema, &format!("{path}.schema"), losses)?;
-            Ok(Form { format: Some(OutputFormat::JsonSchema(JsonSchemaFormat { schema })), told: None })
-        }
-        TextFormat::JsonSchema(wanted) => {
-            losses.add(path, "this model is told the schema, it is not held to it");
-            let told = format!(
-                "Answer with JSON that follows this JSON Schema and nothing else, without a code block around it:\n{}",
-                wanted.schema.get()
-            );
-            Ok(Form { format: None, told: Some(told) })
+        TextFormat::Text(_) => Ok(AnswerFormat::default()),
+        TextFormat::JsonObject(_) => answer_format::json(&path, None, model, losses),
+        TextFormat::JsonSchema(format) => {
+            let schema = (format!("{path}.schema"), format.schema.by_ref());
+            answer_format::json(&path, Some((&schema.0, schema.1)), model, losses)
         }
         TextFormat::Other(_) => Err(ConvertError::unsupported(path, "this form of text is not known")),
     }
@@ -198,7 +121,7 @@ pub(super) fn service_tier<'a>(request: &Request<'_>, losses: &mut Losses) -> Op
         "default" => Some("standard_only".into()),
         "auto" | "priority" => Some("auto".into()),
         _ => {
-            losses.hint("service_tier", "Claude has no such tier");
+            losses.hint("service_tier", NO_COUNTERPART);
             None
         }
     }
@@ -208,25 +131,29 @@ pub(super) fn service_tier<'a>(request: &Request<'_>, losses: &mut Losses) -> Op
 pub(super) fn note_what_is_left(request: &Request<'_>, losses: &mut Losses) {
     let is_asked = |what: &str| request.include.as_ref().is_some_and(|include| include.iter().any(|own| *own == what));
     if request.top_logprobs.is_some_and(|count| count > 0) || is_asked("message.output_text.logprobs") {
-        losses.add("top_logprobs", "Claude tells no probabilities");
+        losses.add("top_logprobs", NO_COUNTERPART);
     }
     if request.text.as_ref().is_some_and(|text| text.verbosity.as_ref().is_some_and(|word| *word != "medium")) {
-        losses.add("text.verbosity", "Claude has no such setting");
+        losses.add("text.verbosity", NO_COUNTERPART);
     }
     if request.context_management.is_some() {
-        losses.add("context_management", "Claude does not compact the conversation in this way");
+        losses.add("context_management", "the conversation is sent as it is");
     }
     if request.moderation.is_some() {
-        losses.add("moderation", "Claude has no such setting");
+        losses.add("moderation", NO_COUNTERPART);
     }
     let hints = [
-        (request.store == Some(true), "store", "Claude keeps no responses"),
-        (request.metadata.is_some(), "metadata", "Claude keeps no metadata"),
-        (request.client_metadata.is_some(), "client_metadata", "Claude keeps no metadata"),
-        (request.prompt_cache_key.is_some(), "prompt_cache_key", "Claude's cache needs no key"),
-        (request.truncation.as_ref().is_some_and(|word| *word == "auto"), "truncation", "Claude does not truncate"),
-        (request.image.is_some(), "image", "Claude has no such setting"),
-        (request.access_programs.is_some(), "access_programs", "Claude has no such programs"),
+        (request.store == Some(true), "store", "the answer is not kept"),
+        (request.metadata.is_some(), "metadata", NO_COUNTERPART),
+        (request.client_metadata.is_some(), "client_metadata", NO_COUNTERPART),
+        (request.prompt_cache_key.is_some(), "prompt_cache_key", NO_CACHE_MARKS),
+        (
+            request.truncation.as_ref().is_some_and(|word| *word == "auto"),
+            "truncation",
+            "the conversation is sent as it is",
+        ),
+        (request.image.is_some(), "image", NO_COUNTERPART),
+        (request.access_programs.is_some(), "access_programs", NO_COUNTERPART),
     ];
     for (is_there, path, reason) in hints {
         if is_there {

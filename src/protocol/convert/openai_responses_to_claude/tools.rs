@@ -3,20 +3,17 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{client_tools, schema};
+use super::client_tools;
 use crate::protocol::claude::capabilities;
-use crate::protocol::claude::wire::tools::{
-    BuiltInTool, CustomTool, McpServer, McpToolset, Tool, UserLocation, WebSearchTool,
-};
+use crate::protocol::claude::wire::tools::{CustomTool, McpServer, McpToolset, Tool, UserLocation, WebSearchTool};
+use crate::protocol::convert::custom_tool::{self, Grammar};
 use crate::protocol::convert::names::{Charset, ToolKind};
+use crate::protocol::convert::to_claude::tools::{MAX_STRICT, NOT_STRICT, code_execution, free_text, function};
+use crate::protocol::convert::to_claude::{self, schema};
 use crate::protocol::convert::{Context, ConvertError, Losses, Notes, ServerTools};
 use crate::protocol::openai_responses::local_tools::LocalTool;
 use crate::protocol::openai_responses::wire::tools as responses;
 use crate::protocol::wire::{Raw, Text};
-
-/// The most tools that Claude can be held to with `strict` in one request
-/// (<https://platform.claude.com/docs/en/build-with-claude/structured-outputs>).
-const MAX_STRICT: usize = 20;
 
 /// The tools of a request, from all the places where Responses has them.
 pub(super) struct Toolbox<'a> {
@@ -163,8 +160,9 @@ impl<'a> Toolbox<'a> {
             losses.hint_once(format!("{path}.defer_loading"), "the tool is loaded from the start");
         }
         let name = Text(notes.tools.upstream(Charset::CLAUDE, group, &tool.name, ToolKind::Function));
-        let schema = schema::of_arguments(tool.parameters.as_ref(), &format!("{path}.parameters"), losses)?;
-        let mut function = client_tools::function(name.clone(), tool.description.as_ref().map(Text::by_ref), schema);
+        let schema =
+            schema::of_arguments(tool.parameters.as_ref().map(Raw::by_ref), &format!("{path}.parameters"), losses)?;
+        let mut function = function(name.clone(), tool.description.as_ref().map(Text::by_ref), schema);
         if tool.strict == Some(true) {
             let can = capabilities::of(self.context.model).structured_output && self.strict < MAX_STRICT;
             match schema::enforceable(&function.input_schema).filter(|_| can) {
@@ -173,7 +171,7 @@ impl<'a> Toolbox<'a> {
                     function.strict = Some(true);
                     self.strict += 1;
                 }
-                None => losses.add(format!("{path}.strict"), "Claude cannot be held to this schema"),
+                None => losses.add_once(format!("{path}.strict"), NOT_STRICT),
             }
         }
         self.push("function", &tool.name, name, Tool::Custom(Box::new(function)));
@@ -187,11 +185,15 @@ impl<'a> Toolbox<'a> {
         path: &str,
         notes: &mut Notes,
     ) -> Result<(), ConvertError> {
-        if matches!(tool.format, Some(responses::CustomToolFormat::Grammar(_))) {
-            notes.losses.add(format!("{path}.format"), "the grammar is told to Claude and not enforced");
-        }
+        let grammar = match &tool.format {
+            Some(responses::CustomToolFormat::Grammar(grammar)) => {
+                notes.losses.add_once(format!("{path}.format"), custom_tool::GRAMMAR);
+                Some(Grammar { syntax: &grammar.syntax, definition: &grammar.definition })
+            }
+            _ => None,
+        };
         let name = Text(notes.tools.upstream(Charset::CLAUDE, group, &tool.name, ToolKind::Custom));
-        let function = client_tools::free_text(tool, name.clone())?;
+        let function = free_text(name.clone(), tool.description.as_ref().map(Text::by_ref), grammar)?;
         self.push("custom", &tool.name, name, Tool::Custom(Box::new(function)));
         Ok(())
     }
@@ -260,17 +262,7 @@ impl<'a> Toolbox<'a> {
     }
 
     fn code_execution(&mut self) {
-        let tool = BuiltInTool {
-            kind: "code_execution_20250825".into(),
-            name: "code_execution".into(),
-            max_characters: None,
-            strict: None,
-            input_examples: None,
-            defer_loading: None,
-            allowed_callers: None,
-            cache_control: None,
-        };
-        self.push("code_interpreter", "", "code_execution".into(), Tool::CodeExecution(Box::new(tool)));
+        self.push("code_interpreter", "", "code_execution".into(), code_execution());
     }
 
     /// A remote server with tools. Claude calls them without asking, so only a server that needs no approval is handed on.
@@ -356,27 +348,16 @@ fn web_search<'a>(
     }
     let domains = tool.filters.as_ref().and_then(|filters| filters.allowed_domains.as_ref());
     let text = |text: &'a Option<Text<'a>>| text.as_ref().map(Text::by_ref);
-    WebSearchTool {
-        kind: "web_search_20250305".into(),
-        name: "web_search".into(),
-        max_uses,
-        allowed_domains: domains
-            .filter(|domains| !domains.is_empty())
-            .map(|domains| domains.iter().map(Text::by_ref).collect()),
-        blocked_domains: None,
-        user_location: tool.user_location.as_ref().map(|place| UserLocation {
-            kind: "approximate".into(),
-            city: text(&place.city),
-            region: text(&place.region),
-            country: text(&place.country),
-            timezone: text(&place.timezone),
-        }),
-        response_inclusion: None,
-        strict: None,
-        defer_loading: None,
-        allowed_callers: None,
-        cache_control: None,
-    }
+    let user_location = tool.user_location.as_ref().map(|place| UserLocation {
+        kind: "approximate".into(),
+        city: text(&place.city),
+        region: text(&place.region),
+        country: text(&place.country),
+        timezone: text(&place.timezone),
+    });
+    let allowed_domains =
+        domains.filter(|domains| !domains.is_empty()).map(|domains| domains.iter().map(Text::by_ref).collect());
+    WebSearchTool { max_uses, allowed_domains, ..to_claude::tools::web_search(user_location) }
 }
 
 /// Which tools of a server are enabled: the rule for all, and the exceptions by name.

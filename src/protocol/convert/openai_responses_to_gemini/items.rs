@@ -1,13 +1,16 @@
 //! The items of a request's input.
 
 use super::calls::{Call, call};
-use super::media::{Media, Place, audio};
+use super::media::{audio, file, image};
 use super::outputs::{self, Outputs, call_id};
 use super::thinking;
+use crate::protocol::convert::loss::{FOREIGN_THINKING, NO_CACHE_MARKS};
+use crate::protocol::convert::notice::{self, notice};
 use crate::protocol::convert::pairing::Pairing;
+use crate::protocol::convert::to_gemini::media::{MediaReader, Place};
 use crate::protocol::convert::{Context, ConvertError, Notes};
 use crate::protocol::gemini::capabilities::Capabilities;
-use crate::protocol::gemini::turns::Turns;
+use crate::protocol::gemini::turns::{BEGINS_WITH_MODEL, Turns};
 use crate::protocol::gemini::wire::content::{CodeExecutionResult, Content, ExecutableCode, Outcome, Part, Role};
 use crate::protocol::openai_responses::wire::content::{Content as ItemContent, Part as ContentPart};
 use crate::protocol::openai_responses::wire::context::ConfigurationUpdate;
@@ -20,7 +23,7 @@ use crate::protocol::wire::{Text, TextOr};
 pub(super) struct Conversation<'a, 'n> {
     capabilities: Capabilities,
     notes: &'n mut Notes,
-    media: Media<'a>,
+    files: MediaReader<'a>,
     system: Vec<Part<'a>>,
     turns: Turns<'a>,
     has_turns: bool,
@@ -51,7 +54,7 @@ impl<'a, 'n> Conversation<'a, 'n> {
         Self {
             capabilities,
             notes,
-            media: Media::new(context, capabilities),
+            files: MediaReader::new(context),
             system: Vec::new(),
             turns: Turns::default(),
             has_turns: false,
@@ -93,9 +96,13 @@ impl<'a, 'n> Conversation<'a, 'n> {
     /// All that was read.
     pub(super) fn finish(mut self) -> Result<Input<'a>, ConvertError> {
         self.end_model_turn();
-        self.begin_with_the_user();
-        self.media.finish()?;
-        thinking::fill_in_signatures(&mut self.turns, self.capabilities);
+        if self.turns.begin_with_the_user() {
+            self.notes.losses.add("input", BEGINS_WITH_MODEL);
+        }
+        self.files.finish()?;
+        if self.capabilities.demands_signatures {
+            self.turns.sign_calls();
+        }
         let mut contents = self.turns.finish();
         if contents.is_empty() {
             if self.system.is_empty() {
@@ -107,24 +114,6 @@ impl<'a, 'n> Conversation<'a, 'n> {
             self.notes.losses.add("input", "the instructions are told as a user turn, since there is no other");
         }
         Ok(Input { system: self.system, contents, found: self.found })
-    }
-
-    /// A call has to follow a turn of the user, which a shortened history may lack.
-    fn begin_with_the_user(&mut self) {
-        let begins_with_call =
-            self.turns.iter_mut().next().is_some_and(|(role, parts)| {
-                *role == Role::Model && parts.iter().any(|part| part.function_call.is_some())
-            });
-        if begins_with_call {
-            let mut turns = Turns::default();
-            turns.push(Role::User, text_part("(The assistant begins the conversation.)"));
-            for content in std::mem::take(&mut self.turns).finish() {
-                let role = content.role.unwrap_or(Role::User);
-                content.parts.into_iter().for_each(|part| turns.push(role.clone(), part));
-            }
-            self.turns = turns;
-            self.notes.losses.add("input", "begins with a call; a user turn is put before it, as Gemini wants");
-        }
     }
 
     fn item(
@@ -246,7 +235,7 @@ impl<'a, 'n> Conversation<'a, 'n> {
             let part = match part {
                 ContentPart::InputText(text) => {
                     if text.prompt_cache_breakpoint.is_some() {
-                        losses.hint_once(format_args!("{path}.prompt_cache_breakpoint"), "Gemini caches by itself");
+                        losses.hint_once(format_args!("{path}.prompt_cache_breakpoint"), NO_CACHE_MARKS);
                     }
                     self.say(role.clone(), &text.text);
                     continue;
@@ -260,11 +249,11 @@ impl<'a, 'n> Conversation<'a, 'n> {
                     continue;
                 }
                 ContentPart::ReasoningText(_) | ContentPart::SummaryText(_) => {
-                    losses.hint(path, "reasoning of another model is left out");
+                    losses.hint_once(path, FOREIGN_THINKING);
                     continue;
                 }
-                ContentPart::InputImage(image) => self.media.image(image, Place::Turn, &path, losses)?,
-                ContentPart::InputFile(file) => self.media.file(file, Place::Turn, &path, losses)?,
+                ContentPart::InputImage(input) => image(input, Place::Turn, &path, &mut self.files, losses)?,
+                ContentPart::InputFile(input) => file(input, Place::Turn, &path, &mut self.files, losses)?,
                 ContentPart::InputAudio(sound) => audio(sound, &path)?,
                 ContentPart::Other(_) => {
                     return Err(ConvertError::unsupported(path, "this kind of content is not known"));
@@ -293,9 +282,8 @@ impl<'a, 'n> Conversation<'a, 'n> {
                 ConvertError::unsupported(format!("{path}[{index}]"), "Gemini takes nothing but text as instructions")
             })?;
             if !text.is_empty() {
-                let part = Part { text: Some(format!("[system notice] {text}").into()), ..Part::default() };
-                self.push(Role::User, part);
-                self.notes.losses.add(path, "is told as a notice in a user turn");
+                self.push(Role::User, Part { text: Some(notice(text).into()), ..Part::default() });
+                self.notes.losses.add_once(path, notice::TOLD);
             }
         }
         Ok(())
@@ -315,8 +303,7 @@ impl<'a, 'n> Conversation<'a, 'n> {
             let path = format!("input[{index}]");
             self.calls.result(id, &path)?;
             let losses = &mut self.notes.losses;
-            let outputs::Converted { mut response, media } =
-                outputs::convert(item, &path, &mut self.media, self.capabilities, losses)?;
+            let outputs::Converted { mut response, media } = outputs::convert(item, &path, &mut self.files, losses)?;
             response.id = Some(id.into());
             response.name = Some(name);
             if !media.is_empty() {

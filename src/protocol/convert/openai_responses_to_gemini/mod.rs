@@ -1,17 +1,18 @@
 //! From Responses to Gemini.
 
 pub mod request;
+pub mod response;
+pub mod stream;
+
+mod answer;
 mod calls;
+mod grounding;
 mod items;
 mod media;
 mod options;
 mod outputs;
-mod schema;
 mod thinking;
 mod tools;
-pub mod response;
-pub mod stream;
-mod answer;
-mod grounding;
+
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,13 @@
 //! What a request says beside its conversation and its tools.
 
 use super::tools::Tools;
+use crate::protocol::convert::loss::{NO_CACHE_MARKS, NO_COUNTERPART};
+use crate::protocol::convert::sampling::{max_tokens, within};
+use crate::protocol::convert::to_gemini::answer_format;
+use crate::protocol::convert::to_gemini::tools::FUNCTIONS_ONLY;
 use crate::protocol::convert::{ConvertError, Losses, Notes};
 use crate::protocol::gemini::capabilities::Capabilities;
+use crate::protocol::gemini::wire::content::Part;
 use crate::protocol::gemini::wire::proto::{Count, Number};
 use crate::protocol::gemini::wire::request::{GenerationConfig, ServiceTier};
 use crate::protocol::gemini::wire::tools::{FunctionCallingConfig, FunctionCallingMode};
@@ -45,14 +50,11 @@ pub(super) fn note_losses(request: &Request<'_>, losses: &mut Losses) {
         ("max_tool_calls", request.max_tool_calls.is_some(), "Gemini has no bound on calls"),
         (
             "text.verbosity",
-            request.text.as_ref().is_some_and(|text| text.verbosity.is_some()),
-            "Gemini has no verbosity",
+            request.text.as_ref().is_some_and(|text| text.verbosity.as_ref().is_some_and(|word| *word != "medium")),
+            NO_COUNTERPART,
         ),
-        ("truncation", request.truncation.as_deref() == Some("auto"), "Gemini refuses what is too long"),
-        ("context_management", request.context_management.is_some(), "Gemini compacts nothing"),
-        ("moderation", request.moderation.is_some(), "Gemini filters in its own way"),
-        ("image", request.image.is_some(), "has no counterpart"),
-        ("access_programs", request.access_programs.is_some(), "has no counterpart"),
+        ("context_management", request.context_management.is_some(), "the conversation is sent as it is"),
+        ("moderation", request.moderation.is_some(), NO_COUNTERPART),
     ];
     for (path, is_there, reason) in matters {
         if is_there {
@@ -61,13 +63,16 @@ pub(super) fn note_losses(request: &Request<'_>, losses: &mut Losses) {
     }
     let hints = [
         ("store", request.store == Some(true), "the answer is not kept"),
-        ("metadata", request.metadata.is_some(), "has no counterpart"),
-        ("client_metadata", request.client_metadata.is_some(), "has no counterpart"),
-        ("safety_identifier", request.safety_identifier.is_some(), "has no counterpart"),
-        ("user", request.user.is_some(), "has no counterpart"),
-        ("prompt_cache_key", request.prompt_cache_key.is_some(), "Gemini caches by itself"),
-        ("prompt_cache_options", request.prompt_cache_options.is_some(), "Gemini caches by itself"),
-        ("prompt_cache_retention", request.prompt_cache_retention.is_some(), "Gemini caches by itself"),
+        ("truncation", request.truncation.as_deref() == Some("auto"), "the conversation is sent as it is"),
+        ("image", request.image.is_some(), NO_COUNTERPART),
+        ("access_programs", request.access_programs.is_some(), NO_COUNTERPART),
+        ("metadata", request.metadata.is_some(), NO_COUNTERPART),
+        ("client_metadata", request.client_metadata.is_some(), NO_COUNTERPART),
+        ("safety_identifier", request.safety_identifier.is_some(), NO_COUNTERPART),
+        ("user", request.user.is_some(), NO_COUNTERPART),
+        ("prompt_cache_key", request.prompt_cache_key.is_some(), NO_CACHE_MARKS),
+        ("prompt_cache_options", request.prompt_cache_options.is_some(), NO_CACHE_MARKS),
+        ("prompt_cache_retention", request.prompt_cache_retention.is_some(), NO_CACHE_MARKS),
     ];
     for (path, is_there, reason) in hints {
         if is_there {
@@ -84,7 +89,7 @@ pub(super) fn service_tier<'a>(tier: &str, losses: &mut Losses) -> Option<Servic
         "flex" => Some(ServiceTier::Flex),
         "priority" => Some(ServiceTier::Priority),
         _ => {
-            losses.hint("service_tier", "Gemini has no such tier");
+            losses.hint("service_tier", NO_COUNTERPART);
             None
         }
     }
@@ -93,16 +98,16 @@ pub(super) fn service_tier<'a>(tier: &str, losses: &mut Losses) -> Option<Servic
 /// Sampling and limits (B82, B83).
 pub(super) fn sampling(
     request: &Request<'_>,
-    capabilities: Capabilities,
+    model: Capabilities,
     config: &mut GenerationConfig<'_>,
     losses: &mut Losses,
 ) -> Result<(), ConvertError> {
-    config.max_output_tokens = match request.max_output_tokens {
-        Some(tokens) => Some(limit(tokens, capabilities, losses)?),
-        None => None,
-    };
-    config.temperature = within("temperature", request.temperature, 2.0, losses)?;
-    config.top_p = within("top_p", request.top_p, 1.0, losses)?;
+    if let Some(tokens) = request.max_output_tokens {
+        let wanted = u64::try_from(tokens).unwrap_or(0);
+        config.max_output_tokens = Some(Count(max_tokens("max_output_tokens", wanted, model.max_output, losses)?));
+    }
+    config.temperature = within("temperature", request.temperature, 0.0..=2.0, losses)?.map(Number);
+    config.top_p = within("top_p", request.top_p, 0.0..=1.0, losses)?.map(Number);
     let asks = |wanted: &str| request.include.iter().flatten().any(|included| *included == wanted);
     if asks("message.output_text.logprobs") || request.top_logprobs.is_some_and(|count| count > 0) {
         config.response_logprobs = Some(true);
@@ -111,54 +116,22 @@ pub(super) fn sampling(
     Ok(())
 }
 
-fn limit(tokens: i64, capabilities: Capabilities, losses: &mut Losses) -> Result<Count, ConvertError> {
-    const PATH: &str = "max_output_tokens";
-    let tokens = u64::try_from(tokens).ok().filter(|tokens| *tokens > 0);
-    let tokens = tokens.ok_or_else(|| ConvertError::invalid(PATH, "this has to be greater than 0"))?;
-    if tokens > capabilities.max_output {
-        losses.add(PATH, "lowered to the most that the model can give");
-    }
-    Ok(Count(tokens.min(capabilities.max_output)))
-}
-
-fn within(path: &str, value: Option<f64>, most: f64, losses: &mut Losses) -> Result<Option<Number>, ConvertError> {
-    let Some(value) = value else { return Ok(None) };
-    if value.is_nan() || value < 0.0 {
-        return Err(ConvertError::invalid(path, "this must not be negative"));
-    }
-    if value > most {
-        losses.add(path, "lowered to the most that Gemini takes");
-    }
-    Ok(Some(Number(value.min(most))))
-}
-
-/// The form of the answer.
+/// The form of the answer; gives the instruction for models that cannot be held to it.
 pub(super) fn format<'a>(
     format: &'a TextFormat<'a>,
     path: &str,
-    calls_functions: bool,
-    capabilities: Capabilities,
+    has_tools: bool,
+    model: Capabilities,
     config: &mut GenerationConfig<'a>,
     losses: &mut Losses,
-) -> Result<(), ConvertError> {
-    if matches!(format, TextFormat::Text(_)) {
-        return Ok(());
-    }
-    if calls_functions && !capabilities.third_generation {
-        // https://ai.google.dev/gemini-api/docs/structured-output: together with functions only since Gemini 3.
-        losses.add(path, "this model cannot have functions and a form of the answer at once");
-        return Ok(());
-    }
-    match format {
-        TextFormat::Text(_) => {}
-        TextFormat::JsonObject(_) => config.response_mime_type = Some("application/json".into()),
-        TextFormat::JsonSchema(schema) => {
-            config.response_mime_type = Some("application/json".into());
-            config.response_json_schema = Some(schema.schema.by_ref());
-        }
+) -> Result<Option<Part<'a>>, ConvertError> {
+    let schema = match format {
+        TextFormat::Text(_) => return Ok(None),
+        TextFormat::JsonObject(_) => None,
+        TextFormat::JsonSchema(format) => Some(format.schema.by_ref()),
         TextFormat::Other(_) => return Err(ConvertError::unsupported(path, "this form is not known")),
-    }
-    Ok(())
+    };
+    answer_format::json(schema, path, has_tools, model, config, losses)
 }
 
 /// Whether and which functions are called.
@@ -176,14 +149,14 @@ pub(super) fn tool_choice<'a>(
         ToolChoice::Mode(ToolChoiceMode::Required) if has_functions => config(FunctionCallingMode::Any, Vec::new()),
         ToolChoice::Mode(ToolChoiceMode::Auto | ToolChoiceMode::None) => None,
         ToolChoice::Mode(_) => {
-            notes.losses.add(PATH, "Gemini can be made to call functions only");
+            notes.losses.add(PATH, FUNCTIONS_ONLY);
             None
         }
         ToolChoice::Tool(ToolChoiceTool::AllowedTools(allowed)) => allowed_tools(allowed, tools, notes),
         ToolChoice::Tool(tool) => match function(tool, tools, notes) {
             Some(name) => config(FunctionCallingMode::Any, vec![name]),
             None => {
-                notes.losses.add(PATH, "Gemini can be made to call functions only");
+                notes.losses.add(PATH, FUNCTIONS_ONLY);
                 None
             }
         },
@@ -197,7 +170,7 @@ fn allowed_tools<'a>(
 ) -> Option<FunctionCallingConfig<'a>> {
     let names: Vec<_> = allowed.tools.iter().filter_map(|tool| function(tool, tools, notes)).collect();
     if names.len() < allowed.tools.len() {
-        notes.losses.add("tool_choice.tools", "Gemini can choose among functions only");
+        notes.losses.add("tool_choice.tools", FUNCTIONS_ONLY);
     }
     if names.is_empty() {
         return None;

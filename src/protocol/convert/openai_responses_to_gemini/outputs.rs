@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::Serialize;
 
-use super::media::{Media, Place, audio, fits_response, in_response};
+use super::media::{audio, file, image, screenshot};
+use crate::protocol::convert::to_gemini::media::{MediaReader, Place, in_response};
 use crate::protocol::convert::{ConvertError, Losses};
-use crate::protocol::gemini::capabilities::Capabilities;
 use crate::protocol::gemini::wire::content::{FunctionResponse, Part};
 use crate::protocol::openai_responses::wire::content::{Content, Part as ContentPart};
 use crate::protocol::openai_responses::wire::context::ToolSearchOutput;
@@ -74,8 +74,7 @@ pub(super) struct Converted<'a> {
 pub(super) fn convert<'a>(
     item: &'a Item<'a>,
     path: &str,
-    media: &mut Media<'a>,
-    capabilities: Capabilities,
+    files: &mut MediaReader<'a>,
     losses: &mut Losses,
 ) -> Result<Converted<'a>, ConvertError> {
     let mut following = Vec::new();
@@ -84,9 +83,9 @@ pub(super) fn convert<'a>(
         Item::FunctionCallOutput(output) | Item::CustomToolCallOutput(output) => match &output.output {
             TextOr::Text(text) => wrapped("output", &**text)?,
             TextOr::Structured(_) => {
-                let Contents { text, parts } = contents(&output.output, &format!("{path}.output"), media, losses)?;
+                let Contents { text, parts } = contents(&output.output, &format!("{path}.output"), files, losses)?;
                 for part in parts {
-                    if fits_response(&part, capabilities) {
+                    if files.fits_response(&part) {
                         response.parts.push(in_response(part));
                     } else {
                         following.push(part);
@@ -105,8 +104,8 @@ pub(super) fn convert<'a>(
         Item::ShellCallOutput(output) => wrapped("output", &output.output)?,
         Item::ComputerCallOutput(output) => {
             let path = format!("{path}.output");
-            let part = media.screenshot(&output.output, &path)?;
-            if fits_response(&part, capabilities) {
+            let part = screenshot(&output.output, &path, files)?;
+            if files.fits_response(&part) {
                 response.parts.push(in_response(part));
             } else {
                 following.push(part);
@@ -130,7 +129,7 @@ struct Contents<'a> {
 fn contents<'a>(
     content: &'a Content<'a>,
     path: &str,
-    media: &mut Media<'a>,
+    files: &mut MediaReader<'a>,
     losses: &mut Losses,
 ) -> Result<Contents<'a>, ConvertError> {
     let TextOr::Structured(given) = content else {
@@ -142,8 +141,8 @@ fn contents<'a>(
         match part {
             ContentPart::InputText(text) => texts.push(&*text.text),
             ContentPart::OutputText(text) => texts.push(&*text.text),
-            ContentPart::InputImage(image) => parts.push(media.image(image, Place::FunctionResponse, &path, losses)?),
-            ContentPart::InputFile(file) => parts.push(media.file(file, Place::FunctionResponse, &path, losses)?),
+            ContentPart::InputImage(input) => parts.push(image(input, Place::Response, &path, files, losses)?),
+            ContentPart::InputFile(input) => parts.push(file(input, Place::Response, &path, files, losses)?),
             ContentPart::InputAudio(sound) => parts.push(audio(sound, &path)?),
             ContentPart::Refusal(_)
             | ContentPart::ReasoningText(_)

@@ -27,14 +27,13 @@ pub fn convert<'a>(
     if let Some(input) = &request.input {
         conversation.input(input)?;
     }
-    let input = conversation.finish()?;
+    let mut input = conversation.finish()?;
 
     let mut tools = Tools::new(context, capabilities);
     tools.declare(request.tools.as_deref().unwrap_or_default(), "tools", notes)?;
     for (path, found) in input.found.tools {
         tools.declare(found, &path, notes)?;
     }
-    let has_functions = tools.has_functions();
     let mut tool_config = ToolConfig::default();
     if let Some(choice) = &request.tool_choice {
         tool_config.function_calling_config = options::tool_choice(choice, &tools, notes);
@@ -47,13 +46,14 @@ pub fn convert<'a>(
     let update = input.found.update;
     let updated = update.and_then(|update| update.text.as_ref()).filter(|text| text.format.is_some());
     if let Some(format) = updated.or(request.text.as_ref()).and_then(|text| text.format.as_ref()) {
-        options::format(format, "text.format", has_functions, capabilities, &mut config, losses)?;
+        let told = options::format(format, "text.format", !tools.is_empty(), capabilities, &mut config, losses)?;
+        input.system.extend(told);
     }
     let mut reasoning = request.reasoning.clone().unwrap_or_default();
     if let Some(effort) = update.and_then(|update| update.reasoning.as_ref()?.effort.as_ref()) {
         reasoning.effort = Some(effort.clone());
     }
-    config.thinking_config = thinking::config(&reasoning, context.model, capabilities, losses);
+    config.thinking_config = thinking::config(&reasoning, context.model, losses);
 
     let system = (!input.system.is_empty()).then_some(Content { role: None, parts: input.system });
     Ok(Target {

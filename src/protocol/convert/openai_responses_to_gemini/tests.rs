@@ -201,7 +201,7 @@ fn foreign_reasoning_is_left_out() {
             json!({"input": [user("a"), reasoning(content), {"role": "assistant", "content": "ok"}, user("b")]});
         let converted = body(&request);
         assert_eq!(converted["contents"][1], json!({"role": "model", "parts": [{"text": "ok"}]}));
-        assert!(losses(&request).contains("reasoning"));
+        assert!(losses(&request).contains("thinking of another model"));
     }
 }
 
@@ -215,7 +215,7 @@ fn notices_keep_their_place_and_empty_texts_are_gone() {
     assert_eq!(converted["systemInstruction"]["parts"], json!([{"text": "I"}, {"text": "S0"}]));
     assert_eq!(
         converted["contents"],
-        json!([{"role": "user", "parts": [{"text": "a"}, {"text": "[system notice] file X changed"}, {"text": "e"}]}])
+        json!([{"role": "user", "parts": [{"text": "a"}, {"text": "System notice: file X changed"}, {"text": "e"}]}])
     );
 }
 

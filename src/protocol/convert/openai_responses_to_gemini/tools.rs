@@ -1,12 +1,11 @@
 //! Tools, and which of them are to be called.
 
-use super::schema;
-use crate::protocol::convert::names::{CUSTOM_INPUT, Charset, ToolKind};
-use crate::protocol::convert::{Context, ConvertError, Losses, Notes, ServerTools};
+use crate::protocol::convert::custom_tool::{self, Grammar};
+use crate::protocol::convert::names::{Charset, ToolKind};
+use crate::protocol::convert::to_gemini::tools::{combined, free_text};
+use crate::protocol::convert::{Context, ConvertError, Losses, Notes, ServerTools, to_gemini};
 use crate::protocol::gemini::capabilities::Capabilities;
-use crate::protocol::gemini::json_schema::subset;
 use crate::protocol::gemini::wire::proto::Members;
-use crate::protocol::gemini::wire::schema::{Schema, Type};
 use crate::protocol::gemini::wire::tools::{
     CodeExecution, FunctionDeclaration, GoogleSearch, McpServer, StreamableHttpTransport, Tool as Target, ToolConfig,
 };
@@ -19,7 +18,7 @@ use crate::protocol::wire::{Raw, Text, TextOr};
 /// The tools of a request.
 pub(super) struct Tools<'a> {
     context: &'a Context<'a>,
-    capabilities: Capabilities,
+    model: Capabilities,
     functions: Vec<FunctionDeclaration<'a>>,
     servers: Vec<McpServer<'a>>,
     searches: bool,
@@ -27,8 +26,8 @@ pub(super) struct Tools<'a> {
 }
 
 impl<'a> Tools<'a> {
-    pub(super) fn new(context: &'a Context<'a>, capabilities: Capabilities) -> Self {
-        Self { context, capabilities, functions: Vec::new(), servers: Vec::new(), searches: false, runs_code: false }
+    pub(super) fn new(context: &'a Context<'a>, model: Capabilities) -> Self {
+        Self { context, model, functions: Vec::new(), servers: Vec::new(), searches: false, runs_code: false }
     }
 
     /// Adds `tools`, which stand at `path`.
@@ -55,31 +54,18 @@ impl<'a> Tools<'a> {
 
     /// The tools as Gemini takes them.
     pub(super) fn finish(
-        mut self,
+        self,
         config: &mut ToolConfig<'a>,
         notes: &mut Notes,
     ) -> Result<Vec<Target<'a>>, ConvertError> {
-        let runs_at_vendor = self.searches || self.runs_code || !self.servers.is_empty();
-        if runs_at_vendor && self.has_functions() {
-            // Only since Gemini 3 both go together, and then the answer has to show what the vendor's tools did
-            // (https://ai.google.dev/gemini-api/docs/tool-combination).
-            if self.capabilities.third_generation {
-                config.include_server_side_tool_invocations = Some(true);
-            } else {
-                let message = "this model cannot have functions and the vendor's tools at once; leave one of them out";
-                self.refuse("tools", message, notes)?;
-                (self.searches, self.runs_code) = (false, false);
-                self.servers.clear();
-            }
-        }
-        let tool = Target {
-            function_declarations: self.functions,
+        let vendors = Target {
             google_search: self.searches.then(GoogleSearch::default),
             code_execution: self.runs_code.then(CodeExecution::default),
             mcp_servers: self.servers,
             ..Target::default()
         };
-        Ok(if tool == Target::default() { Vec::new() } else { vec![tool] })
+        let vendors = if vendors == Target::default() { Vec::new() } else { vec![vendors] };
+        combined(self.functions, vendors, config, self.model, self.context.server_tools, &mut notes.losses)
     }
 
     fn tool(
@@ -110,7 +96,7 @@ impl<'a> Tools<'a> {
                 Some(local) => self.local(local, notes),
                 None => self.refuse(path, "Gemini has no containers in which commands run", notes),
             },
-            Tool::Computer(_) | Tool::ComputerUsePreview(_) if self.capabilities.third_generation => {
+            Tool::Computer(_) | Tool::ComputerUsePreview(_) if self.model.third_generation => {
                 notes.losses.add(path, "is told as a function, since Gemini's own actions at a computer are others");
                 self.local(LocalTool::Computer, notes)
             }
@@ -169,13 +155,10 @@ impl<'a> Tools<'a> {
             notes.losses.add(format!("{path}.async"), "Gemini waits for the output of each call");
         }
         let path = format!("{path}.parameters");
-        let parameters = function.parameters.as_ref();
-        let parameters = parameters.map(|given| schema::parameters(given, &path, &mut notes.losses)).transpose()?;
-        self.add(FunctionDeclaration {
-            name: Some(Text(name)),
-            description: function.description.as_ref().map(Text::by_ref),
-            ..parameters.unwrap_or_default()
-        });
+        let description = function.description.as_ref().map(Text::by_ref);
+        let schema = function.parameters.as_ref().map(Raw::by_ref);
+        let (name, losses) = (Text(name), &mut notes.losses);
+        self.add(to_gemini::tools::function(name, description, schema, &path, self.model, losses)?);
         Ok(())
     }
 
@@ -188,29 +171,15 @@ impl<'a> Tools<'a> {
         notes: &mut Notes,
     ) -> Result<(), ConvertError> {
         let name = notes.tools.upstream(Charset::GEMINI, namespace, &custom.name, ToolKind::Custom);
-        let input = match &custom.format {
+        let grammar = match &custom.format {
             Some(CustomToolFormat::Grammar(grammar)) => {
-                notes.losses.add(format!("{path}.format"), "the grammar is told to the model and not enforced");
-                format!(
-                    "The input as text. It has to follow this {} grammar:\n{}",
-                    &*grammar.syntax, &*grammar.definition
-                )
+                notes.losses.add(format!("{path}.format"), custom_tool::GRAMMAR);
+                Some(Grammar { syntax: &grammar.syntax, definition: &grammar.definition })
             }
-            _ => "The input as text.".to_owned(),
+            _ => None,
         };
-        let input = Schema { r#type: Some(Type::String), description: Some(input.into()), ..Schema::default() };
-        let parameters = Schema {
-            r#type: Some(Type::Object),
-            properties: Some(Members(vec![(CUSTOM_INPUT.into(), input)])),
-            required: vec![CUSTOM_INPUT.into()],
-            ..Schema::default()
-        };
-        self.add(FunctionDeclaration {
-            name: Some(Text(name)),
-            description: custom.description.as_ref().map(Text::by_ref),
-            parameters: Some(Box::new(parameters)),
-            ..FunctionDeclaration::default()
-        });
+        let description = custom.description.as_ref().map(Text::by_ref);
+        self.add(free_text(Text(name), description, grammar, self.model)?);
         Ok(())
     }
 
@@ -224,9 +193,10 @@ impl<'a> Tools<'a> {
         let Some(parameters) = &search.parameters else { return self.local(LocalTool::ToolSearch, notes) };
         let tool = LocalTool::ToolSearch;
         let name = notes.tools.upstream(Charset::GEMINI, None, tool.name(), tool.kind());
-        let description = search.description.as_deref().unwrap_or(tool.description());
-        let parameters = schema::parameters(parameters, &format!("{path}.parameters"), &mut notes.losses)?;
-        self.add(FunctionDeclaration { name: Some(Text(name)), description: Some(description.into()), ..parameters });
+        let description = search.description.as_deref().unwrap_or(tool.description()).into();
+        let (path, schema) = (format!("{path}.parameters"), Some(parameters.by_ref()));
+        let (name, losses) = (Text(name), &mut notes.losses);
+        self.add(to_gemini::tools::function(name, Some(description), schema, &path, self.model, losses)?);
         Ok(())
     }
 
@@ -235,13 +205,10 @@ impl<'a> Tools<'a> {
         let name = notes.tools.upstream(Charset::GEMINI, None, tool.name(), tool.kind());
         let schema =
             Raw::parse(tool.parameters()).map_err(|error| ConvertError::invalid("tools", error.to_string()))?;
-        let parameters = subset(&schema, "tools", &mut Losses::default())?;
-        self.add(FunctionDeclaration {
-            name: Some(Text(name)),
-            description: Some(tool.description().into()),
-            parameters: parameters.map(Box::new),
-            ..FunctionDeclaration::default()
-        });
+        let (description, mut losses) = (Some(tool.description().into()), Losses::default());
+        let function =
+            to_gemini::tools::function(Text(name), description, Some(schema), "tools", self.model, &mut losses);
+        self.add(function?);
         Ok(())
     }
 

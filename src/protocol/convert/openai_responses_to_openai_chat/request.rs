@@ -2,7 +2,9 @@
 
 use super::input::{Input, input};
 use super::thinking;
+use crate::protocol::convert::loss::NO_COUNTERPART;
 use crate::protocol::convert::names::Charset;
+use crate::protocol::convert::sampling::{NOT_WHILE_THINKING, note_not_taken, within};
 use crate::protocol::convert::{Context, ConvertError, Losses, Notes};
 use crate::protocol::openai_chat::capabilities::{self, Capabilities};
 use crate::protocol::openai_chat::wire::request::{
@@ -84,26 +86,26 @@ fn refuse_what_needs_a_memory(request: &Request<'_>) -> Result<(), ConvertError>
 /// Notes what has no counterpart.
 fn left_out(request: &Request<'_>, losses: &mut Losses) {
     if request.truncation.as_deref() == Some("auto") {
-        losses.hint("truncation", "the conversation is sent whole, however long it is");
+        losses.hint("truncation", "the conversation is sent as it is");
     }
     if request.context_management.is_some() {
-        losses.hint("context_management", "the conversation is sent whole, however long it is");
+        losses.add("context_management", "the conversation is sent as it is");
     }
     if request.max_tool_calls.is_some() {
         losses.hint("max_tool_calls", "no tool runs at the provider");
     }
     if request.client_metadata.is_some() {
-        losses.hint("client_metadata", "has no counterpart");
+        losses.hint("client_metadata", NO_COUNTERPART);
     }
     if request.image.is_some() {
-        losses.hint("image", "has no counterpart");
+        losses.hint("image", NO_COUNTERPART);
     }
     if request.access_programs.is_some() {
-        losses.hint("access_programs", "has no counterpart");
+        losses.hint("access_programs", NO_COUNTERPART);
     }
     let options = request.prompt_cache_options.as_ref();
     if options.is_some_and(|options| options.comparison_response_id.is_some()) {
-        losses.hint("prompt_cache_options.comparison_response_id", "has no counterpart");
+        losses.hint("prompt_cache_options.comparison_response_id", NO_COUNTERPART);
     }
     for (index, include) in request.include.iter().flatten().enumerate() {
         if *include != LOGPROBS && *include != "reasoning.encrypted_content" {
@@ -115,10 +117,10 @@ fn left_out(request: &Request<'_>, losses: &mut Losses) {
         losses.hint("reasoning.summary", "the provider shows its reasoning or does not, without being asked");
     }
     if reasoning.context.is_some() {
-        losses.hint("reasoning.context", "has no counterpart");
+        losses.hint("reasoning.context", NO_COUNTERPART);
     }
     if reasoning.mode.as_deref().is_some_and(|mode| mode != "standard") {
-        losses.add("reasoning.mode", "has no counterpart");
+        losses.add("reasoning.mode", NO_COUNTERPART);
     }
 }
 
@@ -142,7 +144,7 @@ fn max_tokens(
     };
     let most = model.max_output.unwrap_or(u64::MAX);
     if max > most {
-        losses.add("max_output_tokens", "is reduced to what the model can write");
+        losses.add("max_output_tokens", "is lowered to what the model can write");
     }
     let max = Some(max.min(most));
     Ok(if model.openai { (max, None) } else { (None, max) })
@@ -174,8 +176,8 @@ fn sampling<'a>(
     target: &mut Target<'a>,
     losses: &mut Losses,
 ) -> Result<(), ConvertError> {
-    target.temperature = within(request.temperature, 2.0, "temperature", losses)?;
-    target.top_p = within(request.top_p, 1.0, "top_p", losses)?;
+    target.temperature = within("temperature", request.temperature, 0.0..=2.0, losses)?;
+    target.top_p = within("top_p", request.top_p, 0.0..=1.0, losses)?;
     let asked = request.include.iter().flatten().any(|include| *include == LOGPROBS);
     let asked = asked || request.top_logprobs.is_some_and(|count| count > 0);
     target.logprobs = asked.then_some(true);
@@ -183,30 +185,13 @@ fn sampling<'a>(
     if is_taken {
         return Ok(());
     }
-    const REASON: &str = "is not taken by this model while it thinks";
-    if target.temperature.take().is_some() {
-        losses.add("temperature", REASON);
-    }
-    if target.top_p.take().is_some() {
-        losses.add("top_p", REASON);
-    }
+    let given = [("temperature", target.temperature.take()), ("top_p", target.top_p.take())];
+    note_not_taken(&given, NOT_WHILE_THINKING, losses);
     if target.logprobs.take().is_some() {
         target.top_logprobs = None;
-        losses.add("top_logprobs", REASON);
+        losses.add("top_logprobs", NOT_WHILE_THINKING);
     }
     Ok(())
-}
-
-/// A number from 0 to `max`; more is `max`.
-fn within(number: Option<f64>, max: f64, path: &'static str, losses: &mut Losses) -> Result<Option<f64>, ConvertError> {
-    let Some(number) = number else { return Ok(None) };
-    if number < 0.0 {
-        return Err(ConvertError::invalid(path, "has to be 0 or greater"));
-    }
-    if number > max {
-        losses.add(path, "greater than the greatest that is allowed, which is taken instead");
-    }
-    Ok(Some(number.min(max)))
 }
 
 /// What OpenAI's models have in both dialects, and others may refuse.
@@ -215,9 +200,11 @@ fn of_openai<'a>(request: &'a Request<'a>, model: Capabilities, target: &mut Tar
     target.user = request.user.as_ref().map(Text::by_ref);
     let stored = request.store == Some(true);
     if !model.openai {
-        const REASON: &str = "only OpenAI's models have it";
-        if verbosity.is_some() {
-            losses.add("text.verbosity", REASON);
+        if verbosity.is_some_and(|word| *word != "medium") {
+            losses.add("text.verbosity", NO_COUNTERPART);
+        }
+        if request.moderation.is_some() {
+            losses.add("moderation", NO_COUNTERPART);
         }
         if target.user.is_none() {
             target.user = request.safety_identifier.as_ref().map(Text::by_ref);
@@ -229,9 +216,8 @@ fn of_openai<'a>(request: &'a Request<'a>, model: Capabilities, target: &mut Tar
             (request.prompt_cache_key.is_some(), "prompt_cache_key"),
             (request.prompt_cache_options.is_some(), "prompt_cache_options"),
             (request.prompt_cache_retention.is_some(), "prompt_cache_retention"),
-            (request.moderation.is_some(), "moderation"),
         ];
-        hints.into_iter().filter(|(is_there, _)| *is_there).for_each(|(_, path)| losses.hint(path, REASON));
+        hints.into_iter().filter(|(is_there, _)| *is_there).for_each(|(_, path)| losses.hint(path, NO_COUNTERPART));
         return;
     }
     target.verbosity = verbosity.map(Text::by_ref);

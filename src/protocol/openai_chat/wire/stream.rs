@@ -96,7 +96,7 @@ pub struct Delta<'a> {
     pub thinking_blocks: Option<Vec<ThinkingBlock<'a>>>,
     /// Calls.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub tool_calls: Option<Few<ToolCallDelta<'a>>>,
+    pub tool_calls: Option<Vec<ToolCallDelta<'a>>>,
     /// The legacy form of one call.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub function_call: Option<FunctionCallDelta<'a>>,

@@ -5,11 +5,16 @@ use serde_json::{Value, json};
 
 use crate::protocol::claude::wire::tools::ComputerTool;
 
+/// What is said of such a tool.
+pub const DESCRIBED: &str = "is described to the model, which does not know it by itself";
+
 /// What a tool is and what it takes.
-pub(super) struct Function {
-    pub(super) description: String,
-    /// JSON Schema.
-    pub(super) schema: Value,
+#[derive(Debug)]
+pub struct Function {
+    /// What it does.
+    pub description: String,
+    /// The JSON Schema of its arguments.
+    pub schema: Value,
 }
 
 fn function(description: &str, properties: Value, required: &[&str]) -> Function {
@@ -17,8 +22,8 @@ fn function(description: &str, properties: Value, required: &[&str]) -> Function
     Function { description: description.to_owned(), schema }
 }
 
-/// `bash_…`.
-pub(super) fn bash() -> Function {
+/// `bash_…` (<https://platform.claude.com/docs/en/agents-and-tools/tool-use/bash-tool>).
+pub fn bash() -> Function {
     let properties = json!({
         "command": {"type": "string", "description": "The command to run. Required unless the session is restarted."},
         "restart": {"type": "boolean", "description": "Whether the session is to be restarted."},
@@ -26,8 +31,8 @@ pub(super) fn bash() -> Function {
     function("Runs commands in a bash session that lasts from call to call.", properties, &[])
 }
 
-/// `text_editor_…`.
-pub(super) fn text_editor() -> Function {
+/// `text_editor_…` (<https://platform.claude.com/docs/en/agents-and-tools/tool-use/text-editor-tool>).
+pub fn text_editor() -> Function {
     let properties = json!({
         "command": {
             "type": "string",
@@ -49,8 +54,8 @@ pub(super) fn text_editor() -> Function {
     function("Views, creates and edits text files.", properties, &["command", "path"])
 }
 
-/// `memory_…`.
-pub(super) fn memory() -> Function {
+/// `memory_…` (<https://platform.claude.com/docs/en/agents-and-tools/tool-use/memory-tool>).
+pub fn memory() -> Function {
     let properties = json!({
         "command": {
             "type": "string",
@@ -76,8 +81,8 @@ pub(super) fn memory() -> Function {
     function(description, properties, &["command"])
 }
 
-/// `computer_…`.
-pub(super) fn computer(tool: &ComputerTool<'_>) -> Function {
+/// `computer_…` (<https://platform.claude.com/docs/en/agents-and-tools/tool-use/computer-use-tool>).
+pub fn computer(tool: &ComputerTool<'_>) -> Function {
     let mut actions = vec![
         "key",
         "type",

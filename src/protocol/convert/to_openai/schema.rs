@@ -1,15 +1,19 @@
-//! Which JSON Schemas OpenAI's models can be held to (<https://developers.openai.com/api/docs/guides/structured-outputs>).
+//! Which JSON Schemas OpenAI's models can be held to
+//! (<https://developers.openai.com/api/docs/guides/structured-outputs#supported-schemas>).
 
 use serde_json::{Map, Value};
 
 use crate::protocol::wire::Raw;
 
+/// What is said of a schema, or of `strict`, where the model is shown the schema and not held to it.
+pub const NOT_STRICT: &str = "is followed less strictly, OpenAI demands closed objects whose members are all required";
+
 /// What makes the vendor refuse a schema with `strict`.
 const REFUSED: [&str; 9] =
     ["allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "patternProperties"];
 
-/// Whether `strict` can stand beside `schema`: every object is closed, and each of its members is required.
-pub(super) fn is_enforceable(schema: &Raw<'_>) -> bool {
+/// Whether `strict` can stand beside `schema`: it is of an object, and every object is closed and demands all of its members.
+pub fn is_enforceable(schema: &Raw<'_>) -> bool {
     schema.read::<Value>().is_ok_and(|schema| schema.get("type").is_some_and(|kind| kind == "object") && holds(&schema))
 }
 
@@ -19,10 +23,10 @@ fn holds(schema: &Value) -> bool {
         return false;
     }
     let members = ["properties", "$defs", "definitions"].into_iter().filter_map(|word| schema.get(word)?.as_object());
-    let alternatives = schema.get("anyOf").and_then(Value::as_array);
+    let lists = ["anyOf", "prefixItems"].into_iter().filter_map(|word| schema.get(word)?.as_array());
     is_closed(schema)
         && members.flat_map(Map::values).all(holds)
-        && alternatives.is_none_or(|alternatives| alternatives.iter().all(holds))
+        && lists.flatten().all(holds)
         && schema.get("items").is_none_or(holds)
 }
 
@@ -47,18 +51,22 @@ mod tests {
 
     #[test]
     fn every_object_has_to_be_closed_and_complete() {
-        let holds = |text| is_enforceable(&Raw::parse(text).unwrap());
-        assert!(holds(
-            r#"{"type":"object","properties":{"a":{"type":["string","null"]}},"required":["a"],"additionalProperties":false}"#
-        ));
-        for text in [
-            r#"{"type":"string"}"#,
-            r#"{"type":"object","properties":{"a":{}},"required":["a"]}"#,
-            r#"{"type":"object","properties":{"a":{}},"additionalProperties":false}"#,
-            r#"{"type":"object","properties":{"a":{"items":{"type":"object"}}},"required":["a"],"additionalProperties":false}"#,
-            r#"{"type":"object","properties":{"a":{"oneOf":[]}},"required":["a"],"additionalProperties":false}"#,
+        let is = |schema: Value| is_enforceable(&Raw::of(&schema).unwrap());
+        let object = |required: Value| {
+            serde_json::json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": required,
+                "additionalProperties": false})
+        };
+        let within = |inner: Value| serde_json::json!({"type": "object", "properties": {"x": inner}, "required": ["x"], "additionalProperties": false});
+        let whole = object(serde_json::json!(["a"]));
+        let part = object(serde_json::json!([]));
+        assert!(is(whole.clone()) && is(within(serde_json::json!({"type": "array", "items": whole}))));
+        assert!(!is(part.clone()) && !is(within(serde_json::json!({"anyOf": [part, {"type": "null"}]}))));
+        for schema in [
+            serde_json::json!({"type": "object"}),
+            serde_json::json!({"type": "string"}),
+            within(serde_json::json!({"oneOf": [{"type": "string"}]})),
         ] {
-            assert!(!holds(text), "{text}");
+            assert!(!is(schema.clone()), "{schema}");
         }
     }
 }
