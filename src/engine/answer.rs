@@ -112,6 +112,7 @@ pub fn from_stream_fault(
     if matches!(status.as_u16(), 401..=403) {
         return Err(EngineError::CredentialRefused { status: status.as_u16() });
     }
+    let fault = fault.for_client(dialect);
     let message = redact(&fault.message, secret.unwrap_or_default());
     let is_overflow = error::is_context_overflow(&fault.code) || error::is_context_overflow(&message);
     let failure = failure(status, is_overflow, message, None, dialect);

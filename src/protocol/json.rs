@@ -287,9 +287,52 @@ impl<'de> Deserialize<'de> for Members<'de> {
     }
 }
 
+/// `text`, in which each escape of half a surrogate pair is one of U+FFFD: vendors that cut their texts into pieces cut pairs too, and
+/// what is left is no JSON that can be read.
+pub fn without_lone_surrogates(text: &str) -> Cow<'_, str> {
+    let has_any = |escape: &str| memchr::memmem::find(text.as_bytes(), escape.as_bytes()).is_some();
+    if !has_any("\\ud") && !has_any("\\uD") {
+        return Cow::Borrowed(text);
+    }
+    let unit = |rest: &str| {
+        let digits = rest.strip_prefix("\\u").and_then(|rest| rest.get(..4))?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let mut whole = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, _)) = rest.split_once('\\') {
+        let (head, escape) = rest.split_at(before.len());
+        whole.push_str(head);
+        let low = escape.get(6..).and_then(unit).filter(|low| (0xdc00..0xe000).contains(low));
+        let (written, length) = match unit(escape) {
+            Some(0xd800..0xdc00) if low.is_some() => (escape.get(..12), 12),
+            Some(0xd800..0xe000) => (Some("\\ufffd"), 6),
+            // Also an escaped backslash, which escapes nothing after it.
+            _ => (escape.get(..2), 2),
+        };
+        whole.push_str(written.unwrap_or(escape));
+        rest = if written.is_some() { escape.get(length..).unwrap_or_default() } else { "" };
+    }
+    whole.push_str(rest);
+    Cow::Owned(whole)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn half_a_surrogate_pair_is_replaced() {
+        for (text, whole) in [
+            (r#"{"a":"x\ud83d"}"#, r#"{"a":"x\ufffd"}"#),
+            (r#"{"a":"\uDE00\ud83d\ude00\ud83d"}"#, r#"{"a":"\ufffd\ud83d\ude00\ufffd"}"#),
+            (r#"{"a":"\\ud83d\n"}"#, r#"{"a":"\\ud83d\n"}"#),
+            (r#"{"a":"\ud83"#, r#"{"a":"\ud83"#),
+            (r#"{"a":"\u00e4"}"#, r#"{"a":"\u00e4"}"#),
+        ] {
+            assert_eq!(without_lone_surrogates(text), whole);
+        }
+    }
 
     #[test]
     fn a_member_is_replaced_and_the_rest_is_kept_byte_for_byte() {

@@ -64,6 +64,8 @@ struct State {
     over: bool,
     failed: bool,
     pieces: u64,
+    /// Gemini's answers that had a reason to end, as [`candidates`] tells them.
+    ended: u64,
 }
 
 impl Meter {
@@ -227,9 +229,13 @@ impl State {
             return;
         }
         self.pieces += 1;
-        // There is no mark of the end but the last reason, or that the prompt was blocked.
-        if memmem::find(data, b"\"candidates\"").is_some() || memmem::find(data, b"\"blockReason\"").is_some() {
-            self.finished = has_text(data, b"\"finishReason\"") || has_text(data, b"\"blockReason\"");
+        // There is no mark of the end but the last reason, or that the prompt was blocked. What comes for an answer after its reason
+        // does not undo it; another answer may still go on.
+        if has_text(data, b"\"finishReason\"") || has_text(data, b"\"blockReason\"") {
+            self.finished = true;
+            self.ended |= candidates(data);
+        } else if self.finished && candidates(data) & !self.ended != 0 {
+            self.finished = false;
         }
         if memmem::find(data, b"\"usageMetadata\"").is_some() {
             self.gemini.clear();
@@ -296,6 +302,22 @@ fn document_usage(dialect: Dialect, answer: &[u8]) -> Option<Usage> {
         Dialect::Claude => read::<MessageUsage>(answer, "usage"),
         Dialect::Gemini => read::<UsageMetadata>(answer, "usageMetadata"),
     })
+}
+
+/// Which of Gemini's answers an event is about, a bit for each; there are at most eight.
+fn candidates(data: &[u8]) -> u64 {
+    #[derive(Deserialize)]
+    struct Event {
+        #[serde(default)]
+        candidates: Vec<Candidate>,
+    }
+    #[derive(Deserialize)]
+    struct Candidate {
+        #[serde(default)]
+        index: u32,
+    }
+    let event = serde_json::from_slice(data).unwrap_or(Event { candidates: Vec::new() });
+    event.candidates.iter().fold(0, |bits, candidate| bits | 1_u64.checked_shl(candidate.index).unwrap_or(0))
 }
 
 #[cfg(test)]
@@ -375,7 +397,8 @@ mod tests {
             (Dialect::OpenAiChat, chat("\"stop\"") + &chat("null"), false),
             (Dialect::OpenAiChat, chat("\"\""), false),
             (Dialect::Gemini, gemini("\"STOP\""), true),
-            (Dialect::Gemini, gemini("\"STOP\"") + &gemini("null"), false),
+            (Dialect::Gemini, gemini("\"STOP\"") + &gemini("null"), true),
+            (Dialect::Gemini, gemini("\"STOP\"") + "data: {\"candidates\":[{\"index\":1,\"content\":{}}]}\n\n", false),
             (Dialect::Gemini, "data: {\"promptFeedback\":{\"blockReason\":\"SAFETY\"}}\n\n".to_owned(), true),
             (Dialect::Gemini, "data: {\"promptFeedback\":{}}\n\n".to_owned(), false),
         ] {

@@ -85,7 +85,6 @@ impl Fold {
                 }
             }
             StreamEvent::MessageDelta(ending) => {
-                self.is_complete |= ending.delta.stop_reason.is_some();
                 self.endings.extend(serde_json::to_string(&ending));
             }
             StreamEvent::MessageStop(_) => self.is_complete = true,
@@ -148,6 +147,20 @@ impl Block {
     }
 }
 
+/// The arguments of a call that were cut short, as they came, out of what a [`Fold`] has wrapped them into.
+pub fn cut_arguments(input: &Raw<'_>) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Wrapped {
+        #[serde(rename = "INVALID_JSON")]
+        text: String,
+    }
+    if !input.get().starts_with("{\"INVALID_JSON\"") {
+        return None;
+    }
+    input.read::<Wrapped>().ok().map(|wrapped| wrapped.text)
+}
+
 fn append<'a>(text: &mut Text<'a>, more: &'a str) {
     if text.is_empty() {
         *text = more.into();
@@ -172,7 +185,7 @@ fn end<'a>(message: &mut Message<'a>, ending: MessageDelta<'a>) {
 }
 
 /// The vendor's error. Its code is what `details` calls one, else the error's type.
-fn fault(error: &ErrorObject<'_>) -> StreamFault<'static> {
+pub(crate) fn fault(error: &ErrorObject<'_>) -> StreamFault<'static> {
     #[derive(tollgate_macros::Read)]
     struct Details<'a> {
         #[serde(borrow)]

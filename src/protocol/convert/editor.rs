@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use super::StreamConverter;
 use crate::protocol::dialect::Dialect;
+use crate::protocol::json;
 use crate::protocol::sse::{Event, Parser, heartbeat};
 
 /// Feeds a converter with the bytes of its source.
@@ -50,7 +51,7 @@ impl StreamEditor {
 
 fn convert(converter: &mut dyn StreamConverter, event: Event<'_>, out: &mut Vec<u8>) {
     match std::str::from_utf8(event.data) {
-        Ok(data) => converter.event(data, out),
-        Err(_) => converter.event(&String::from_utf8_lossy(event.data), out),
+        Ok(data) => converter.event(&json::without_lone_surrogates(data), out),
+        Err(_) => converter.event(&json::without_lone_surrogates(&String::from_utf8_lossy(event.data)), out),
     }
 }

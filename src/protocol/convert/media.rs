@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use super::ConvertError;
+
 /// What stands in a `data:` URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DataUrl<'a> {
@@ -21,15 +23,34 @@ pub fn data_url(url: &str) -> Option<DataUrl<'_>> {
     Some(DataUrl { media_type, data })
 }
 
-/// Base64 in the ordinary alphabet. Google's SDKs write it in the one for URLs.
+/// Base64 in the ordinary alphabet, padded and on one line. Google's SDKs write it in the alphabet for URLs, mail has lines.
 pub fn standard_base64(text: &str) -> Cow<'_, str> {
-    let padding = (4 - text.len() % 4) % 4;
-    if padding == 0 && !text.contains(['-', '_']) {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+    if text.len().is_multiple_of(4) && text.bytes().all(is_plain) {
         return Cow::Borrowed(text);
     }
-    let mut standard = text.replace('-', "+").replace('_', "/");
+    let mut standard: String = text
+        .chars()
+        .filter(|character| !character.is_ascii_whitespace())
+        .map(|character| match character {
+            '-' => '+',
+            '_' => '/',
+            character => character,
+        })
+        .collect();
+    let padding = (4 - standard.len() % 4) % 4;
     standard.extend(std::iter::repeat_n('=', if padding == 3 { 0 } else { padding }));
     Cow::Owned(standard)
+}
+
+/// The same, of what a client has sent at `path`; refused if it is no base64.
+pub fn checked_base64<'a>(text: &'a str, path: &str) -> Result<Cow<'a, str>, ConvertError> {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_');
+    let data = text.trim_end_matches(|character: char| character == '=' || character.is_ascii_whitespace());
+    if data.bytes().all(|byte| is_allowed(byte) || byte.is_ascii_whitespace()) {
+        return Ok(standard_base64(text));
+    }
+    Err(ConvertError::invalid(path, "is no base64"))
 }
 
 /// A file that was fetched.
@@ -60,9 +81,19 @@ mod tests {
 
     #[test]
     fn base64_of_either_alphabet_becomes_the_ordinary_one() {
-        for (text, standard) in [("AAAA", "AAAA"), ("-_-_", "+/+/"), ("QQ", "QQ=="), ("QUE", "QUE="), ("QQ==", "QQ==")]
-        {
+        for (text, standard) in [
+            ("AAAA", "AAAA"),
+            ("-_-_", "+/+/"),
+            ("QQ", "QQ=="),
+            ("QUE", "QUE="),
+            ("QQ==", "QQ=="),
+            ("QU\r\nE= \n", "QUE="),
+        ] {
             assert_eq!(standard_base64(text), standard);
+            assert_eq!(checked_base64(text, "p").unwrap(), standard);
+        }
+        for other in ["<svg>", "QQ=A", "data:x"] {
+            assert_eq!(checked_base64(other, "p"), Err(ConvertError::invalid("p", "is no base64")));
         }
     }
 }

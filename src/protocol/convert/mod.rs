@@ -10,12 +10,15 @@
 //! so and is repeated with what was [fetched](media::Media).
 
 pub mod arguments;
+mod checks;
 pub mod count;
 pub mod custom_input;
 pub mod custom_tool;
 pub mod editor;
 pub mod effort;
 pub mod embeddings;
+mod fault;
+mod left_out;
 pub mod loss;
 pub mod media;
 pub mod names;
@@ -289,8 +292,11 @@ pub fn request(
     let mut reply = Reply::default();
     let body = for_pair!(from, to, pair => {
         let request = read(body).map_err(|error| ConvertError::invalid("", format!("the request body is not valid: {error}")))?;
+        checks::Checked::check(&request)?;
         remember(&request, &mut reply);
-        write(&pair::request::convert(&request, context, &mut notes)?)?
+        let converted = pair::request::convert(&request, context, &mut notes)?;
+        left_out::LeftOut::left_out(&request, to, &mut notes.losses);
+        write(&converted)?
     }, same => return Err(ConvertError::unsupported("", "there is nothing to convert")));
     reply.tools = notes.tools;
     Ok(ConvertedRequest { body, losses: notes.losses, reply })
@@ -303,6 +309,14 @@ pub fn response(from: Dialect, to: Dialect, body: &str, reply: &Reply) -> Result
     if !body.trim_start().starts_with('{') {
         return Err(ConvertError::Unreadable("it is no object".to_owned()));
     }
+    if let Some(fault) = fault::in_place_of_answer(from, body) {
+        return Err(ConvertError::Failed(fault));
+    }
+    if !fault::is_answer(from, body) {
+        return Err(ConvertError::Unreadable("there is no answer in it".to_owned()));
+    }
+    let whole = json::without_lone_surrogates(body);
+    let body = &*whole;
     let body = for_pair!(from, to, pair => {
         let response = read(body).map_err(|error| ConvertError::Unreadable(error.to_string()))?;
         write(&pair::response::convert(&response, reply, &mut losses)?)?

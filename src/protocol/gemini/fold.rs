@@ -283,7 +283,7 @@ fn join_logprobs<'a>(whole: &mut LogprobsResult<'a>, piece: LogprobsResult<'a>) 
 }
 
 /// The vendor's error. Its code is the reason that its details tell, else the name of its status.
-fn fault(status: Status<'_>) -> StreamFault<'static> {
+pub(crate) fn fault(status: Status<'_>) -> StreamFault<'static> {
     #[derive(Read)]
     struct Detail<'a> {
         #[serde(borrow)]

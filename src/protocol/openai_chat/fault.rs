@@ -72,7 +72,8 @@ fn status(word: &str) -> Option<u16> {
         "not_found_error" | "model_not_found" | "previous_response_not_found" => 404,
         "rate_limit_error" | "rate_limit_exceeded" | "insufficient_quota" | "tokens" | "requests" => 429,
         "server_error" | "internal_error" | "api_error" => 500,
-        "overloaded_error"
+        "overloaded"
+        | "overloaded_error"
         | "server_overloaded"
         | "server_is_overloaded"
         | "slow_down"

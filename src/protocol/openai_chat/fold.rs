@@ -205,14 +205,20 @@ fn text_part(parts: &mut Vec<Value>, text: &str) {
     }
 }
 
-/// A fragment of a call belongs to the call of its index; without an index, it is a new call if it has an id, else the last.
+/// A fragment of a call belongs to the last call of its index, unless it has another id: some vendors give each call the index 0.
+/// Without an index, it is a new call if it has an id, else the last.
 fn tool_call(known: &mut Value, call: Value) {
     let Value::Array(calls) = list(known) else { return };
     let index = call.get("index").and_then(Value::as_u64);
-    let is_new = call.get("id").and_then(Value::as_str).is_some_and(|id| !id.is_empty());
+    let id_of = |call: &Value| call.get("id").and_then(Value::as_str).filter(|id| !id.is_empty()).map(str::to_owned);
+    let id = id_of(&call);
+    let is_other = |known: &Value| id.is_some() && id_of(known).is_some_and(|known| Some(known) != id);
     let position = match index {
-        Some(index) => calls.iter().position(|known| known.get("index").and_then(Value::as_u64) == Some(index)),
-        None if is_new => None,
+        Some(index) => calls
+            .iter()
+            .rposition(|known| known.get("index").and_then(Value::as_u64) == Some(index))
+            .filter(|position| !calls.get(*position).is_some_and(is_other)),
+        None if id.is_some() => None,
         None => calls.len().checked_sub(1),
     };
     match position.and_then(|position| calls.get_mut(position)) {

@@ -1,7 +1,7 @@
 //! Errors inside a stream, and those that a response has.
 
 use super::wire::event::ErrorEvent;
-use super::wire::response::{Response, ResponseError};
+use super::wire::response::{Response, ResponseError, Status};
 use crate::protocol::convert::StreamFault;
 use crate::protocol::openai_chat::fault::{Parts, fault};
 
@@ -14,6 +14,22 @@ pub fn of_event(event: &ErrorEvent<'_>) -> StreamFault<'static> {
         message: event.message.as_deref().or_else(|| nested?.message.as_deref()),
         status: event.status,
     })
+}
+
+/// Why there is no answer: it failed, was cancelled, or is not there yet.
+pub fn of_unfinished(response: &Response<'_>) -> Option<StreamFault<'static>> {
+    let (code, message) = match &response.status {
+        Some(Status::Failed) => return Some(of_response(response)),
+        Some(Status::Cancelled) => {
+            ("response_cancelled", "the answer was cancelled at the provider; repeat the request")
+        }
+        Some(Status::Queued | Status::InProgress) => (
+            "response_not_ready",
+            "the provider works on the answer in the background, which cannot be waited for; repeat the request",
+        ),
+        _ => return response.error.is_some().then(|| of_response(response)),
+    };
+    Some(fault(&Parts { code: Some(code), message: Some(message), ..Parts::default() }))
 }
 
 /// Why a response failed, or was cancelled.

@@ -15,6 +15,7 @@ use super::wire::stream::{ErrorEvent, MessageDelta, MessageDeltaBody, MessageSta
 use super::wire::usage::Usage;
 use crate::protocol::convert::arguments::ObjectEnd;
 use crate::protocol::convert::{Reply, StreamFault};
+use crate::protocol::dialect::Dialect;
 use crate::protocol::json;
 use crate::protocol::wire::{Raw, Text};
 use blocks::Blocks;
@@ -272,6 +273,7 @@ impl StreamWriter {
 
     /// Ends the stream with an error, in the midst of what is open: a block that breaks off must not look complete.
     pub fn fault(&mut self, fault: &StreamFault<'_>, out: &mut Vec<u8>) {
+        let fault = &fault.for_client(Dialect::Claude);
         if self.is_over {
             return;
         }

@@ -24,7 +24,7 @@ pub(super) fn finish_reason(
             (FinishReason::Unspecific, told("The model paused; send its answer back to let it go on."))
         }
         Some(StopReason::Compaction) => (FinishReason::Unspecific, told("The conversation was compacted.")),
-        Some(StopReason::Other(word)) => (FinishReason::Unspecific, told(word)),
+        Some(StopReason::Other(word)) => (FinishReason::Stop, told(word)),
     }
 }
 

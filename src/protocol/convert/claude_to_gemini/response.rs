@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
+use crate::protocol::claude::fold::cut_arguments;
 use crate::protocol::claude::wire::content::{ContentBlock, TextBlock, ToolUseBlock};
-use crate::protocol::claude::wire::response::Message;
+use crate::protocol::claude::wire::response::{Message, StopReason};
 use crate::protocol::convert::seal::{self, Family};
 use crate::protocol::convert::{ConvertError, Losses, Reply};
 use crate::protocol::gemini::wire::content::{Content, FunctionCall, Part, Role};
@@ -29,6 +30,9 @@ pub fn convert<'a>(
     let Parts { parts, beside: Beside { grounding, urls }, .. } = parts;
     let (finish_reason, finish_message) =
         ending::finish_reason(response.stop_reason.as_ref(), response.stop_details.as_ref());
+    if matches!(response.stop_reason, Some(StopReason::Other(_))) {
+        losses.add("stop_reason", "is not known");
+    }
     if response.container.is_some() {
         losses.hint("container", "has no counterpart");
     }
@@ -123,6 +127,10 @@ impl<'a> Parts<'a, '_> {
     }
 
     fn tool_use(&mut self, block: &'a ToolUseBlock<'a>) {
+        // Gemini has calls with whole arguments only.
+        if cut_arguments(&block.input).is_some() {
+            return;
+        }
         let name = self.reply.tools.client_name(&block.name);
         let call = FunctionCall {
             id: Some(block.id.by_ref()),

@@ -4,7 +4,7 @@ use super::models::Model;
 use crate::protocol::claude::wire::content::{CacheControl, TextBlock};
 use crate::protocol::claude::wire::document::{BasicBlock, DocumentBlock, ImageBlock, SearchResultBlock, Source};
 use crate::protocol::convert::loss::NO_CACHE_MARKS;
-use crate::protocol::convert::media::Media;
+use crate::protocol::convert::media::{Media, checked_base64};
 use crate::protocol::convert::{ConvertError, Losses};
 use crate::protocol::openai_chat::wire::content::{
     File, FilePart, ImagePart, ImageUrl, Part, PromptCacheBreakpoint, TextPart,
@@ -51,7 +51,7 @@ impl<'a> Blocks<'a> {
     /// An image.
     pub fn image(&self, block: &'a ImageBlock<'a>, path: &str, losses: &mut Losses) -> Result<Part<'a>, ConvertError> {
         let url = match &block.source {
-            Source::Base64(data) => data_url(&data.media_type, &data.data).into(),
+            Source::Base64(data) => data_url(&data.media_type, &checked_base64(&data.data, path)?).into(),
             Source::Url(source) => source.url.by_ref(),
             Source::File(_) => return Err(kept_elsewhere(path)),
             _ => return Err(ConvertError::unsupported(path, "an image is base64 or at an https:// address")),
@@ -86,7 +86,7 @@ impl<'a> Blocks<'a> {
             Part::File(FilePart { file, prompt_cache_breakpoint: None, cache_control: None })
         };
         match &block.source {
-            Source::Base64(data) => parts.push(file(&data.media_type, &data.data)),
+            Source::Base64(data) => parts.push(file(&data.media_type, &checked_base64(&data.data, path)?)),
             Source::Url(source) => match self.media.get(&*source.url) {
                 Some(fetched) => parts.push(file(&fetched.media_type, &fetched.data)),
                 None => self.missing.push(source.url.by_ref().into_owned()),

@@ -1,6 +1,9 @@
 //! A Claude Messages upstream's answer for a Chat Completions client.
 
+use std::borrow::Cow;
+
 use super::answer;
+use crate::protocol::claude::fold::cut_arguments;
 use crate::protocol::claude::wire::content::{ContentBlock, TextBlock, ThinkingBlock, ToolUseBlock};
 use crate::protocol::claude::wire::response::{Message, StopReason};
 use crate::protocol::convert::names::ToolKind;
@@ -120,16 +123,18 @@ impl<'a, 'n> Said<'a, 'n> {
     }
 
     fn call(&mut self, block: &'a ToolUseBlock<'a>) {
-        let (id, arguments) = (block.id.by_ref(), block.input.get());
+        let id = block.id.by_ref();
+        // B08: arguments that were cut are told as they came.
+        let arguments = cut_arguments(&block.input).map_or(Cow::Borrowed(block.input.get()), Cow::Owned);
         let name = Text::from(self.reply.tools.client_name(&block.name));
         self.calls.push(match self.reply.tools.client(&block.name).map(|tool| tool.kind) {
             Some(ToolKind::Custom) => {
-                let input = custom_input::text(arguments).into();
+                let input = custom_input::text(&arguments).into();
                 ToolCall::Custom(CustomToolCall { id, custom: CustomCall { name, input } })
             }
             _ => ToolCall::Function(FunctionToolCall {
                 id,
-                function: FunctionCall { name, arguments: Text::from(arguments) },
+                function: FunctionCall { name, arguments: Text(arguments) },
                 extra_content: None,
                 cache_control: None,
             }),

@@ -3,6 +3,7 @@
 use crate::protocol::claude::wire::content::{CacheControl, ResultBlock, TextBlock};
 use crate::protocol::claude::wire::document::{BasicBlock, DocumentBlock, ImageBlock, SearchResultBlock, Source};
 use crate::protocol::convert::loss::NO_CACHE_MARKS;
+use crate::protocol::convert::media::checked_base64;
 use crate::protocol::convert::{ConvertError, Losses};
 use crate::protocol::openai_responses::wire::content::{Content, InputFile, InputImage, InputText, Part};
 use crate::protocol::openai_responses::wire::request::PromptCacheBreakpoint;
@@ -44,7 +45,7 @@ impl<'a, 'n> Parts<'a, 'n> {
     /// Adds an image.
     pub(super) fn image(&mut self, block: &'a ImageBlock<'a>, path: &str) -> Result<(), ConvertError> {
         let url = match &block.source {
-            Source::Base64(data) => data_url(&data.media_type, &data.data),
+            Source::Base64(data) => data_url(&data.media_type, &checked_base64(&data.data, path)?),
             Source::Url(source) => source.url.by_ref(),
             Source::File(_) => return Err(foreign_file(path)),
             Source::Text(_) | Source::Content(_) | Source::Other(_) => {
@@ -75,7 +76,7 @@ impl<'a, 'n> Parts<'a, 'n> {
         }
         match &block.source {
             Source::Base64(data) => self.file(InputFile {
-                file_data: Some(data_url(&data.media_type, &data.data)),
+                file_data: Some(data_url(&data.media_type, &checked_base64(&data.data, path)?)),
                 filename: Some(file_name(block.title.as_deref())),
                 ..InputFile::default()
             }),

@@ -1,10 +1,13 @@
 //! A Claude Messages upstream's answer for a Responses client.
 
+use std::borrow::Cow;
+
 use super::hosted::{self, HostedCall};
 use super::usage::Counts;
 use super::{citations, ending};
+use crate::protocol::claude::fold::cut_arguments;
 use crate::protocol::claude::wire::content::{ContentBlock, TextBlock, ThinkingBlock, ToolUseBlock};
-use crate::protocol::claude::wire::response::Message;
+use crate::protocol::claude::wire::response::{Message, StopReason};
 use crate::protocol::convert::names::{Charset, ToolKind};
 use crate::protocol::convert::seal::{Family, seal};
 use crate::protocol::convert::{ConvertError, Losses, Reply, custom_input};
@@ -30,6 +33,9 @@ pub fn convert<'a>(
     }
     if response.stop_sequence.is_some() {
         losses.hint_once("stop_sequence", "which text ended the answer is not told");
+    }
+    if matches!(response.stop_reason, Some(StopReason::Other(_))) {
+        losses.add("stop_reason", "is not known");
     }
     let incomplete = ending::incomplete(response.stop_reason.as_ref());
     let refusal = ending::explanation(response.stop_details.as_ref());
@@ -126,7 +132,10 @@ impl<'a> Output<'a> {
         let name: &'a str = tool.map_or(&*call.name, |tool| &tool.name);
         let namespace = tool.and_then(|tool| tool.namespace.as_deref()).map(Text::from);
         let call_id = Text(Charset::OPENAI.fit(&call.id));
-        let status = Some("completed".into());
+        // B08: arguments that were cut are told as they came.
+        let cut = cut_arguments(&call.input);
+        let status = Some(if cut.is_some() { "incomplete" } else { "completed" }.into());
+        let arguments = cut.map_or(Cow::Borrowed(call.input.get()), Cow::Owned);
         let kind = tool.map_or(ToolKind::Function, |tool| tool.kind);
         let local = LocalTool::from_kind(kind).and_then(|local| {
             local.item(ids::item(local.id_prefix(), reply, index).into(), call_id.clone(), call.input.get())
@@ -138,7 +147,7 @@ impl<'a> Output<'a> {
                 call_id,
                 name: name.into(),
                 namespace,
-                input: custom_input::text(call.input.get()).into(),
+                input: custom_input::text(&arguments).into(),
                 status,
                 ..CustomToolCall::default()
             }),
@@ -147,7 +156,7 @@ impl<'a> Output<'a> {
                 call_id,
                 name: name.into(),
                 namespace,
-                arguments: call.input.get().into(),
+                arguments: Text(arguments),
                 status,
                 ..FunctionCall::default()
             }),

@@ -2,6 +2,7 @@
 
 use crate::protocol::claude::wire::response::{StopDetails, StopReason};
 use crate::protocol::claude::wire::usage::{OutputTokensDetails, Usage};
+use crate::protocol::convert::StreamFault;
 use crate::protocol::convert::from_gemini::usage::{Counts, counts};
 use crate::protocol::gemini::wire::response::{Candidate, FinishReason, PromptFeedback, UsageMetadata};
 use crate::protocol::wire::Text;
@@ -12,7 +13,7 @@ pub(super) enum Ending {
     /// Like this. Where the answer has calls, a natural end is one for them.
     Stop(StopReason<'static>, Option<StopDetails<'static>>),
     /// It failed, though the vendor calls that an end: what the model wrote is no answer. The vendor's word for it, and words.
-    Failure(String),
+    Failure(StreamFault<'static>),
 }
 
 /// B50: how a candidate ended.
@@ -26,8 +27,16 @@ pub(super) fn of_candidate(reason: &FinishReason<'_>, message: Option<&str>) -> 
         | FinishReason::TooManyToolCalls
         | FinishReason::MissingThoughtSignature
         | FinishReason::MalformedResponse => {
-            let message = message.map(|message| format!(": {message}")).unwrap_or_default();
-            Ending::Failure(format!("{}{message}", reason.as_str()))
+            let (reason, separator) = (reason.as_str(), if message.is_some() { ": " } else { "" });
+            let message = message.unwrap_or_default();
+            Ending::Failure(StreamFault {
+                status: 502,
+                code: reason.to_ascii_lowercase().into(),
+                message: format!(
+                    "the model's answer cannot be used, repeat the request ({reason}{separator}{message})"
+                )
+                .into(),
+            })
         }
         FinishReason::Safety
         | FinishReason::Recitation

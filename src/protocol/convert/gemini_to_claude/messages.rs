@@ -46,6 +46,7 @@ pub(super) fn turns<'a>(
         code: None,
         shown: Vec::new(),
         answer: UserTurn::default(),
+        restores_thinking: false,
     };
     for (index, content) in request.contents.iter().enumerate() {
         reader.content(&format!("contents[{index}]"), content)?;
@@ -81,6 +82,8 @@ struct Reader<'a, 'n> {
     /// What the model showed: Claude's answers are text, so it comes with what the user says next.
     shown: Vec<ContentBlock<'a>>,
     answer: UserTurn<'a>,
+    /// Whether the turn of the model that is read brings Claude's thinking back as a whole, sealed.
+    restores_thinking: bool,
 }
 
 impl<'a> Reader<'a, '_> {
@@ -88,6 +91,9 @@ impl<'a> Reader<'a, '_> {
         match &content.role {
             Some(Side::Model) => {
                 self.end_of_user_turn()?;
+                let is_claudes = |sealed: &Text<'_>| matches!(seal::unseal(sealed), Some((Family::Claude, _)));
+                self.restores_thinking =
+                    content.parts.iter().filter_map(|part| part.thought_signature.as_ref()).any(is_claudes);
                 for (index, part) in content.parts.iter().enumerate() {
                     self.model_part(&format!("{path}.parts[{index}]"), part)?;
                 }
@@ -190,7 +196,7 @@ impl<'a> Reader<'a, '_> {
         match part {
             // Claude wants its own thinking, which is sealed in the signature, and nobody else's.
             Part { thought: Some(true), .. } => {
-                if part.thought_signature.is_none() {
+                if part.thought_signature.is_none() && !self.restores_thinking {
                     self.notes.losses.hint_once(path, FOREIGN_THINKING);
                 }
                 Ok(())

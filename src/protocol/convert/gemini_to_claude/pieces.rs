@@ -80,7 +80,7 @@ impl Pieces {
         let upstream = call.name.as_deref().unwrap_or_default();
         let (name, namespace) = match reply.tools.client(upstream) {
             Some(tool) => (Text::from(tool.name.as_str()), tool.namespace.as_deref()),
-            None => (Text(Charset::CLAUDE.fit(upstream)), None),
+            None => (Text::from(upstream), None),
         };
         let id = match call.id.as_deref() {
             Some(id) if !id.is_empty() => Text(Charset::CLAUDE.fit(id)),

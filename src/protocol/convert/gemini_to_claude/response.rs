@@ -43,7 +43,7 @@ pub fn convert<'a>(
     let (reason, stop_details) = match ending {
         None => (StopReason::EndTurn, None),
         Some(Ending::Stop(reason, details)) => (reason, details),
-        Some(Ending::Failure(message)) => return Err(ConvertError::Unreadable(message)),
+        Some(Ending::Failure(fault)) => return Err(ConvertError::Failed(fault)),
     };
     let content = candidate.map(|candidate| content(candidate, reply, losses)).unwrap_or_default();
     let has_calls = content.iter().any(|block| matches!(block, ContentBlock::ToolUse(_)));

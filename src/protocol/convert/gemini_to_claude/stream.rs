@@ -150,11 +150,7 @@ impl Stream {
                 self.has_ended = true;
                 self.writer.stop(reason, None, details);
             }
-            Ending::Failure(reason) => {
-                let message = format!("the model's answer cannot be used, repeat the request ({reason})");
-                let fault = StreamFault { status: 502, code: "upstream_error".into(), message: message.into() };
-                self.writer.fault(&fault, out);
-            }
+            Ending::Failure(fault) => self.writer.fault(&fault, out),
         }
     }
 }

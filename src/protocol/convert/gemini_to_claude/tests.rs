@@ -328,7 +328,8 @@ fn failures_and_blocked_prompts() {
     for reason in ["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MISSING_THOUGHT_SIGNATURE"] {
         let body = answer(json!([]), reason);
         let error = try_response(&body).unwrap_err();
-        assert!(matches!(&error, ConvertError::Unreadable(what) if what.contains(reason)), "{error}");
+        let code = reason.to_ascii_lowercase();
+        assert!(matches!(&error, ConvertError::Failed(fault) if fault.code == code && fault.message.contains(reason)));
         assert_eq!(told(&stream(&[body])), ["message_start", "error"]);
     }
     let blocked = json!({"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {"promptTokenCount": 9}});

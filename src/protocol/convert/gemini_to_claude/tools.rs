@@ -94,6 +94,10 @@ impl<'a> Reader<'a, '_> {
                 self.without_counterpart(&format!("{path}.{name}"))?;
             }
         }
+        // What has no member that is known is a kind that is not.
+        if *tool == SourceTool::default() {
+            self.without_counterpart(&path)?;
+        }
         Ok(())
     }
 

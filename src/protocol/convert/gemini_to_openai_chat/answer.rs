@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::protocol::convert::StreamFault;
 use crate::protocol::convert::from_gemini::usage::{Counts, counts};
 use crate::protocol::convert::media::standard_base64;
 use crate::protocol::gemini::wire::content::{FunctionCall, Part};
@@ -78,8 +79,9 @@ pub(super) fn arguments<'a>(call: &'a FunctionCall<'a>) -> Cow<'a, str> {
 /// Why an answer ended. Gemini has no word of its own for calls.
 pub(super) fn end(reason: &FinishReason<'_>, has_calls: bool) -> End {
     match reason {
-        FinishReason::Stop if has_calls => End::Reason(TargetReason::ToolCalls),
-        FinishReason::Stop => End::Reason(TargetReason::Stop),
+        // A reason of tomorrow is an end like others.
+        FinishReason::Stop | FinishReason::Other(_) if has_calls => End::Reason(TargetReason::ToolCalls),
+        FinishReason::Stop | FinishReason::Other(_) => End::Reason(TargetReason::Stop),
         FinishReason::MaxTokens | FinishReason::Continuation => End::Reason(TargetReason::Length),
         FinishReason::MalformedFunctionCall
         | FinishReason::MalformedResponse
@@ -99,17 +101,19 @@ pub(super) fn end(reason: &FinishReason<'_>, has_calls: bool) -> End {
         | FinishReason::ImageOther
         | FinishReason::NoImage
         | FinishReason::Escalation
-        | FinishReason::PupLimitedDisabled
-        // The vendor has broken the answer off for a reason of tomorrow.
-        | FinishReason::Other(_) => End::Reason(TargetReason::ContentFilter),
+        | FinishReason::PupLimitedDisabled => End::Reason(TargetReason::ContentFilter),
     }
 }
 
 /// What is said of an answer whose model failed.
-pub(super) fn failure(reason: &FinishReason<'_>, message: Option<&str>) -> String {
+pub(super) fn failure(reason: &FinishReason<'_>, message: Option<&str>) -> StreamFault<'static> {
     let reason = reason.as_str();
     let message = message.unwrap_or("the model wrote something that is no answer");
-    format!("the model failed with {reason}: {message}; repeat the request")
+    StreamFault {
+        status: 502,
+        code: reason.to_ascii_lowercase().into(),
+        message: format!("the model failed with {reason}: {message}; repeat the request").into(),
+    }
 }
 
 /// How probable the tokens were.

@@ -79,6 +79,10 @@ impl<'a> Calls<'a> {
         }
         let mut shown = Vec::new();
         for (place, part) in response.parts.iter().enumerate() {
+            if part.inline_data.is_none() && part.file_data.is_none() {
+                let path = format!("{path}.parts[{place}]");
+                return Err(ConvertError::unsupported(path, "this kind of part is not known"));
+            }
             let part = Part {
                 inline_data: part.inline_data.clone(),
                 file_data: part.file_data.clone(),

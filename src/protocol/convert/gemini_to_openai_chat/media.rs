@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::messages::text_part;
 use crate::protocol::convert::from_gemini::is_kept_by_google;
 use crate::protocol::convert::loss::NO_COUNTERPART;
-use crate::protocol::convert::media::{MediaFile, standard_base64};
+use crate::protocol::convert::media::{MediaFile, checked_base64};
 use crate::protocol::convert::{Context, ConvertError, Notes};
 use crate::protocol::gemini::wire::content::{Blob, FileData, MediaResolution, Part, PartMediaResolution};
 use crate::protocol::openai_chat::wire::content::{
@@ -53,8 +53,14 @@ impl<'a> Media<'a> {
             ));
         }
         if part.inline_data.is_none() && part.file_data.is_none() {
-            if *part != Part::default() {
+            let is_of_the_vendor = part.executable_code.is_some()
+                || part.code_execution_result.is_some()
+                || part.tool_call.is_some()
+                || part.tool_response.is_some();
+            if is_of_the_vendor {
                 notes.losses.add(path, NO_COUNTERPART);
+            } else if part.thought_signature.is_none() {
+                return Err(ConvertError::unsupported(path, "this kind of part is not known"));
             }
             return Ok(None);
         }
@@ -134,7 +140,7 @@ fn image<'a>(url: String, detail: Option<&'static str>) -> TargetPart<'a> {
 fn inline<'a>(blob: &Blob<'_>, detail: Option<&'static str>, path: &str) -> Result<TargetPart<'a>, ConvertError> {
     let media_type = blob.mime_type.as_deref().unwrap_or_default();
     let media_type = media_type.split(';').next().unwrap_or_default().trim();
-    let data = standard_base64(blob.data.as_deref().unwrap_or_default());
+    let data = checked_base64(blob.data.as_deref().unwrap_or_default(), path)?;
     let name = blob.display_name.as_deref();
     match media_type {
         "" => Err(ConvertError::invalid(format!("{path}.mimeType"), "is missing")),

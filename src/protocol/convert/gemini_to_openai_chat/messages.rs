@@ -115,6 +115,9 @@ impl<'a, 'n> Conversation<'a, 'n> {
         }
         turn.thoughts.text(part);
         let is_medium = part.inline_data.is_some() || part.file_data.is_some();
+        if !is_medium && part.thought_signature.is_none() {
+            return Err(ConvertError::unsupported(path, "this kind of part is not known"));
+        }
         if is_medium && let Some(shown) = self.media.part(part, path, self.notes)? {
             self.notes.losses.add(path, "what the model has made is shown to it in the next user message");
             self.shown.extend([text_part("[made by the assistant:]".into()), shown]);

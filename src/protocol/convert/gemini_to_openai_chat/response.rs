@@ -35,6 +35,10 @@ pub fn convert<'a>(
     let mut choices = choices.collect::<Result<Vec<_>, _>>()?;
     if choices.is_empty() {
         // A prompt that was blocked has no candidates.
+        let feedback = response.prompt_feedback.as_ref();
+        if feedback.is_none_or(|feedback| feedback.block_reason.is_none()) {
+            return Err(ConvertError::Unreadable("there is no answer in it".to_owned()));
+        }
         choices.push(blocked());
     }
     let usage = response.usage_metadata.as_ref();
@@ -85,7 +89,7 @@ fn choice<'a>(
         End::Reason(reason) => reason,
         End::Failed => {
             let message = candidate.finish_message.as_deref();
-            return Err(ConvertError::Unreadable(answer::failure(reason, message)));
+            return Err(ConvertError::Failed(answer::failure(reason, message)));
         }
     };
     if matches!(reason, FinishReason::Unspecific | FinishReason::Other(_)) {

@@ -80,12 +80,7 @@ impl Stream {
     }
 
     fn fault(&mut self, reason: &FinishReason<'_>, message: Option<&str>, out: &mut Vec<u8>) {
-        let fault = StreamFault {
-            status: 502,
-            code: reason.as_str().to_ascii_lowercase().into(),
-            message: answer::failure(reason, message).into(),
-        };
-        self.writer.fault(&fault, out);
+        self.writer.fault(&answer::failure(reason, message), out);
     }
 
     fn candidate(&mut self, candidate: &Candidate<'_>, out: &mut Vec<u8>) {

@@ -107,6 +107,23 @@ fn reasons(events: &[Value]) -> Vec<&str> {
     events.iter().filter_map(|event| event["choices"][0]["finish_reason"].as_str()).collect()
 }
 
+/// B49: what is not known is refused, in a turn and in a result, and a tool that is not known is a server's.
+#[test]
+fn what_is_not_known_is_refused() {
+    let strange = json!({"functionResponse": {"name": "get", "id": "a", "parts": [{"zork": {}}]}});
+    for contents in [
+        json!([user(json!([{"zork": {}}]))]),
+        json!([user(json!([{"text": "?"}])), model(json!([{"zork": {}}])), user(json!([{"text": "?"}]))]),
+        json!([user(json!([{"text": "?"}])), model(json!([call(Some("a"), "get")])), user(json!([strange]))]),
+    ] {
+        let refused = try_request(MODEL, &json!({"contents": contents}));
+        assert!(matches!(refused, Err(ConvertError::Unsupported { .. })), "{contents}");
+    }
+    let refused = try_request(MODEL, &json!({"contents": hi(), "tools": [{"zork": {}}]})).unwrap_err();
+    assert!(matches!(refused, ConvertError::Unsupported { path, .. } if path == "tools[0].zork"));
+    assert!(try_request(MODEL, &json!({"contents": hi(), "tools": [{"functionDeclarations": []}]})).is_ok());
+}
+
 /// B04: one `tool` message for each result, in the order of the calls, before anything else.
 #[test]
 fn b04_parallel_results() {
@@ -350,15 +367,19 @@ fn b50_reasons_without_content() {
         ("BLOCKLIST", "content_filter"),
         ("RECITATION", "content_filter"),
         ("MAX_TOKENS", "length"),
-        ("NEW", "content_filter"),
+        ("NEW", "stop"),
     ] {
         let answer = json!({"candidates": [{"index": 0, "finishReason": reason}]});
         let choices = response(answer.clone())["choices"].clone();
-        assert_eq!((&choices[0]["finish_reason"], &choices[0]["message"]["content"]), (&json!(expected), &Value::Null));
+        let content = if expected == "stop" { json!("") } else { Value::Null };
+        assert_eq!((&choices[0]["finish_reason"], &choices[0]["message"]["content"]), (&json!(expected), &content));
         assert_eq!(reasons(&stream(&[answer])), [expected]);
     }
     let failed = json!({"candidates": [{"index": 0, "finishReason": "MALFORMED_FUNCTION_CALL"}]});
-    assert!(matches!(try_response(&failed, &reply()), Err(ConvertError::Unreadable(_))));
+    let whole = try_response(&failed, &reply()).unwrap_err();
+    assert!(
+        matches!(whole, ConvertError::Failed(fault) if fault.status == 502 && fault.code == "malformed_function_call")
+    );
     let events = stream(&[failed]);
     assert!(events.len() == 1 && events[0]["error"]["code"] == "malformed_function_call");
     let blocked = json!({"promptFeedback": {"blockReason": "SAFETY"}});

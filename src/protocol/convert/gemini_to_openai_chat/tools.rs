@@ -35,6 +35,10 @@ pub(super) fn tools<'a>(
         for member in server_tools(tool) {
             refuse_or_drop(&format!("{path}.{member}"), context, notes)?;
         }
+        // What has no member that is known is a kind that is not.
+        if *tool == Tool::default() {
+            refuse_or_drop(&path, context, notes)?;
+        }
     }
     let config = request.tool_config.as_ref();
     if config.is_some_and(|config| config.retrieval_config.is_some()) {

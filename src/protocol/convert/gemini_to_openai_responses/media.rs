@@ -1,7 +1,7 @@
 //! Images, files and sound of a request.
 
 use crate::protocol::convert::ConvertError;
-use crate::protocol::convert::media::standard_base64;
+use crate::protocol::convert::media::checked_base64;
 use crate::protocol::gemini::wire::content::{Blob, FileData, MediaResolution};
 use crate::protocol::openai_responses::wire::content::{InputFile, InputImage, Part};
 use crate::protocol::wire::Text;
@@ -19,7 +19,7 @@ pub(super) fn detail(resolution: Option<&MediaResolution<'_>>) -> &'static str {
 /// A medium that stands in the request.
 pub(super) fn inline<'a>(blob: &'a Blob<'a>, detail: &'static str, path: &str) -> Result<Part<'a>, ConvertError> {
     let media_type = blob.mime_type.as_deref().unwrap_or_default();
-    let data = standard_base64(blob.data.as_deref().unwrap_or_default());
+    let data = checked_base64(blob.data.as_deref().unwrap_or_default(), path)?;
     match media_type.split_once('/') {
         Some(("image", _)) => Ok(image(format!("data:{media_type};base64,{data}").into(), detail)),
         // https://developers.openai.com/api/docs/guides/audio: only Chat Completions takes sound.

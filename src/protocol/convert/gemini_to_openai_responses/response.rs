@@ -6,7 +6,7 @@ use crate::protocol::convert::seal::{Family, seal};
 use crate::protocol::convert::{ConvertError, Losses, Reply};
 use crate::protocol::gemini::wire::content::Part;
 use crate::protocol::gemini::wire::grounding::{LogprobsResult, TokenCandidate};
-use crate::protocol::gemini::wire::response::{Candidate, GenerateContentResponse};
+use crate::protocol::gemini::wire::response::{Candidate, FinishReason, GenerateContentResponse};
 use crate::protocol::openai_responses::wire::content::{LogProb, OutputText, Part as ItemPart, PlainText, TopLogProb};
 use crate::protocol::openai_responses::wire::hosted::WebSearchCall;
 use crate::protocol::openai_responses::wire::item::{Item, Message, ReasoningItem, Role};
@@ -27,6 +27,9 @@ pub fn convert<'a>(
     let ending = match response.candidates.first() {
         Some(candidate) => {
             output.candidate(candidate, losses);
+            if matches!(candidate.finish_reason, Some(FinishReason::Other(_))) {
+                losses.add("candidates[0].finishReason", "is not known");
+            }
             ending::of_candidate(candidate).unwrap_or(Ending::Completed)
         }
         None => ending::without_candidate(response)

@@ -76,10 +76,8 @@ impl Stream {
         if !self.has_searched {
             grounding::searches(candidate).into_iter().for_each(|call| self.web_call(call, out));
         }
-        // B25: the first reason stands.
-        if self.ending.is_none() {
-            self.ending = ending::of_candidate(candidate);
-        }
+        // B25: one reason is told, at the end; a later one stands.
+        self.ending = ending::of_candidate(candidate).or(self.ending.take());
     }
 
     fn part(&mut self, part: &Part<'_>, out: &mut Vec<u8>) {

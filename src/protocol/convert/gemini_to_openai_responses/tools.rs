@@ -51,6 +51,10 @@ pub(super) fn tools<'a>(
                 refuse(&format!("{path}.{name}"), message, context, notes)?;
             }
         }
+        // What has no member that is known is a kind that is not.
+        if *tool == Source::default() {
+            refuse(&path, "OpenAI has no tool like it", context, notes)?;
+        }
     }
     if searches {
         converted.push(Tool::WebSearch(WebSearchTool::default()));

@@ -15,7 +15,7 @@ use crate::protocol::convert::{ConvertError, Losses, Reply};
 use crate::protocol::openai_chat::fault;
 use crate::protocol::openai_chat::wire::content::{Content, Part};
 use crate::protocol::openai_chat::wire::message::{FunctionCall, ToolCall};
-use crate::protocol::openai_chat::wire::response::{Choice, Response, ResponseMessage};
+use crate::protocol::openai_chat::wire::response::{Choice, FinishReason, Response, ResponseMessage};
 use crate::protocol::wire::{Raw, Text};
 
 /// In what Claude's documentation wraps arguments that are no JSON
@@ -35,6 +35,9 @@ pub fn convert<'a>(
         return Err(ConvertError::Unreadable("it has no choices".to_owned()));
     };
     left_out(response, choice, losses);
+    if matches!(choice.finish_reason, Some(FinishReason::Other(_))) {
+        losses.add("choices[0].finish_reason", "is not known");
+    }
     let content = Blocks { reply, losses, blocks: Vec::new() }.of(&choice.message)?;
     let (stop_reason, stop_details) = ending(choice, &content)?;
     let mut usage = response.usage.as_ref().map(answer::usage).unwrap_or_else(|| Usage {

@@ -76,7 +76,12 @@ pub(super) fn finish_reason(reason: &FinishReason<'_>) -> TargetReason<'static> 
         FinishReason::Stop | FinishReason::ToolCalls | FinishReason::FunctionCall => TargetReason::Stop,
         FinishReason::Length => TargetReason::MaxTokens,
         FinishReason::ContentFilter => TargetReason::Safety,
-        FinishReason::Other(_) => TargetReason::Unspecific,
+        FinishReason::Other(word) => match &**word {
+            "max_tokens" | "model_length" => TargetReason::MaxTokens,
+            "safety" | "refusal" | "sensitive" => TargetReason::Safety,
+            "error" | "insufficient_system_resource" | "network_error" | "abort" => TargetReason::Unspecific,
+            _ => TargetReason::Stop,
+        },
     }
 }
 

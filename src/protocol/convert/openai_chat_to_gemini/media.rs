@@ -67,7 +67,7 @@ fn audio<'a>(audio: &'a source::InputAudio<'a>, path: &str) -> Result<Part<'a>, 
         "mp3" => "audio/mp3".into(),
         other => Text::from(format!("audio/{other}")),
     };
-    let mut part = inline("", data, path)?;
+    let mut part = inline("", data, &format!("{path}.input_audio.data"))?;
     if let Some(blob) = &mut part.inline_data {
         blob.mime_type = Some(media_type);
     }

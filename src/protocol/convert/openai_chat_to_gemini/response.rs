@@ -8,7 +8,7 @@ use crate::protocol::few::Few;
 use crate::protocol::gemini::wire::content::{Content as TargetContent, Part, Role};
 use crate::protocol::gemini::wire::proto::Count;
 use crate::protocol::gemini::wire::response::{
-    BlockReason, Candidate, FinishReason as TargetReason, GenerateContentResponse as Target, PromptFeedback,
+    Candidate, FinishReason as TargetReason, GenerateContentResponse as Target,
 };
 use crate::protocol::openai_chat::wire::content::{Content, Part as SourcePart};
 use crate::protocol::openai_chat::wire::message::{ReasoningDetail, ThinkingBlock, ToolCall};
@@ -29,16 +29,14 @@ pub fn convert<'a>(
     }
     let choices = response.choices.iter().enumerate();
     let candidates: Few<_> = choices.map(|(index, choice)| candidate(choice, index, reply, losses)).collect();
-    // Gemini answers without candidates only to a prompt that it refuses.
-    let prompt_feedback = candidates
-        .is_empty()
-        .then(|| PromptFeedback { block_reason: Some(BlockReason::Unspecific), ..PromptFeedback::default() });
+    if candidates.is_empty() {
+        return Err(ConvertError::Unreadable("it has no choices".to_owned()));
+    }
     let model = if response.model.is_empty() { (&*reply.model).into() } else { response.model.by_ref() };
     let id = if response.id.is_empty() { (&*reply.id).into() } else { response.id.by_ref() };
     let tier = response.service_tier.as_deref();
     Ok(Target {
         candidates,
-        prompt_feedback,
         usage_metadata: response.usage.as_ref().map(|usage| answer::usage(usage, tier)),
         model_version: Some(model),
         response_id: Some(id),

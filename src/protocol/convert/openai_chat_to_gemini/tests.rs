@@ -360,7 +360,7 @@ fn b83_sampling() {
     let expected =
         json!({"temperature": 1.6, "topP": 0.9, "topK": 7, "candidateCount": 2, "presencePenalty": 0.5, "seed": 1});
     assert_eq!(request(hi(), members)["generationConfig"], expected);
-    assert_eq!(request(hi(), json!({"temperature": 2.5}))["generationConfig"], json!({"temperature": 2}));
+    assert!(fault(hi(), json!({"temperature": 2.5})).contains("temperature"));
     assert!(fault(hi(), json!({"temperature": -1})).contains("temperature"));
     let nine = try_request(MODEL, &body(hi(), json!({"n": 9})), &Media::new());
     assert!(matches!(nine, Err(ConvertError::Unsupported { .. })));

@@ -26,9 +26,12 @@ impl End {
             FinishReason::Stop | FinishReason::ToolCalls | FinishReason::FunctionCall => Self::Whole,
             FinishReason::Length => Self::Length,
             FinishReason::ContentFilter => Self::Filter,
-            // OpenRouter's, and DeepSeek's.
-            FinishReason::Other(word) if *word == "error" || *word == "insufficient_system_resource" => Self::Broken,
-            FinishReason::Other(_) => Self::Whole,
+            FinishReason::Other(word) => match &**word {
+                "max_tokens" | "model_length" => Self::Length,
+                "safety" | "refusal" | "sensitive" => Self::Filter,
+                "error" | "insufficient_system_resource" | "network_error" | "abort" => Self::Broken,
+                _ => Self::Whole,
+            },
         }
     }
 

@@ -8,7 +8,7 @@ use crate::protocol::convert::{ConvertError, Losses, Reply, StreamFault, custom_
 use crate::protocol::openai_chat::fault;
 use crate::protocol::openai_chat::wire::content::{Content, Part};
 use crate::protocol::openai_chat::wire::message::{FunctionCall as SourceCall, ToolCall};
-use crate::protocol::openai_chat::wire::response::{Choice, Response, ResponseMessage};
+use crate::protocol::openai_chat::wire::response::{Choice, FinishReason, Response, ResponseMessage};
 use crate::protocol::openai_responses::local_tools::LocalTool;
 use crate::protocol::openai_responses::wire::content::{OutputText, Part as Target, PlainText, Refusal};
 use crate::protocol::openai_responses::wire::item::{CustomToolCall, FunctionCall, Item, Message, ReasoningItem, Role};
@@ -35,6 +35,9 @@ pub fn convert<'a>(
     if end == End::Broken {
         let error = response.error.as_ref().map(fault::of_member);
         return Err(ConvertError::Failed(error.unwrap_or_else(StreamFault::cut_off)));
+    }
+    if matches!(choice.finish_reason, Some(FinishReason::Other(_))) {
+        losses.add("choices[0].finish_reason", "is not known");
     }
     let mut target = echo::response(reply);
     let incomplete = end.incomplete();

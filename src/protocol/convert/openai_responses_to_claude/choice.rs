@@ -77,7 +77,11 @@ fn of_tool<'a>(choice: &'a Choice<'a>, toolbox: &Toolbox<'a>, losses: &mut Losse
 fn of_allowed<'a>(allowed: &'a AllowedTools<'a>, toolbox: &mut Toolbox<'a>, losses: &mut Losses) -> Wanted<'a> {
     let references: Vec<_> = allowed.tools.iter().map(reference).collect();
     let found: Vec<_> = references.iter().filter_map(|(kind, name)| toolbox.find(kind, name).cloned()).collect();
+    let before = toolbox.tools.len();
     toolbox.retain(|tool| found.contains(tool));
+    if toolbox.tools.len() < before {
+        losses.add("tool_choice.tools", "the model is not told of the other tools");
+    }
     of_mode(&allowed.mode, losses)
 }
 

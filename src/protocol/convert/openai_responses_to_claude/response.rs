@@ -5,7 +5,7 @@ use super::ending;
 use crate::protocol::claude::wire::request::Role;
 use crate::protocol::claude::wire::response::{Message as Target, StopReason};
 use crate::protocol::convert::{ConvertError, Losses, Reply};
-use crate::protocol::openai_responses::wire::response::{Response, Status};
+use crate::protocol::openai_responses::wire::response::Response;
 use crate::protocol::openai_responses::{fault, wire::response::Usage};
 use crate::protocol::wire::Text;
 
@@ -15,7 +15,9 @@ pub fn convert<'a>(
     reply: &'a Reply,
     losses: &mut Losses,
 ) -> Result<Target<'a>, ConvertError> {
-    refuse_failure(response)?;
+    if let Some(fault) = fault::of_unfinished(response) {
+        return Err(ConvertError::Failed(fault));
+    }
     let mut blocks = Blocks::new(reply);
     for (index, item) in response.output.iter().enumerate() {
         blocks.item(item, index, losses);
@@ -41,16 +43,4 @@ pub fn convert<'a>(
         context_management: None,
         input_transformations: None,
     })
-}
-
-/// An answer that failed, or that is not there yet, is no answer.
-fn refuse_failure(response: &Response<'_>) -> Result<(), ConvertError> {
-    match &response.status {
-        Some(Status::Failed | Status::Cancelled) => {
-            let fault = fault::of_response(response);
-            Err(ConvertError::Unreadable(format!("it failed ({}): {}", fault.code, fault.message)))
-        }
-        Some(Status::Queued | Status::InProgress) => Err(ConvertError::Unreadable("it is not complete yet".to_owned())),
-        _ => Ok(()),
-    }
 }

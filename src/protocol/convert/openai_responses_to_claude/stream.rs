@@ -200,14 +200,6 @@ impl Stream {
         self.writer.stop(reason, None, details);
         self.writer.finish(out);
     }
-
-    /// Ends with an error. Clients of Claude know by its first words that the conversation has become too long.
-    fn fault(&mut self, mut fault: StreamFault<'_>, out: &mut Vec<u8>) {
-        if fault.code == "context_length_exceeded" {
-            fault.message = format!("prompt is too long: {}", fault.message).into();
-        }
-        self.writer.fault(&fault, out);
-    }
 }
 
 /// The place of an item; servers that leave it out have one item at a time.
@@ -234,8 +226,8 @@ impl StreamConverter for Stream {
             Event::FunctionCallArgumentsDelta(event) => self.arguments(&event, out),
             Event::CustomToolCallInputDelta(event) => self.custom_input(event.output_index, &event.delta, out),
             Event::Completed(event) | Event::Incomplete(event) => self.complete(&event.response, out),
-            Event::Failed(event) => self.fault(fault::of_response(&event.response), out),
-            Event::Error(event) => self.fault(fault::of_event(&event), out),
+            Event::Failed(event) => self.writer.fault(&fault::of_response(&event.response), out),
+            Event::Error(event) => self.writer.fault(&fault::of_event(&event), out),
             // What is said again in other words, what only tells how far a tool of the vendor is, and what is new.
             _ => {}
         }

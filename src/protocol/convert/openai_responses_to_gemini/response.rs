@@ -27,7 +27,9 @@ pub fn convert<'a>(
     }
     answer.place_signature();
     let Some((mut reason, mut message)) = answer::finish_reason(response, answer.has_refused) else {
-        return Err(ConvertError::Failed(fault::of_response(response)));
+        return Err(ConvertError::Failed(
+            fault::of_unfinished(response).unwrap_or_else(|| fault::of_response(response)),
+        ));
     };
     if answer.has_malformed_call && reason == FinishReason::Stop {
         reason = FinishReason::MalformedFunctionCall;

@@ -238,10 +238,10 @@ fn numbers_are_kept_within_bounds() {
     {
         assert!(matches!(error(&json!({"input": "x", member: value})), ConvertError::Invalid { .. }), "{member}");
     }
-    let request = json!({"input": "x", "max_output_tokens": 999_999, "temperature": 3});
+    let request = json!({"input": "x", "max_output_tokens": 999_999, "temperature": 2});
     let config = &body(&request)["generationConfig"];
     assert_eq!((&config["maxOutputTokens"], &config["temperature"]), (&json!(65_536), &json!(2)));
-    assert!(losses(&request).contains("max_output_tokens") && losses(&request).contains("temperature"));
+    assert!(losses(&request).contains("max_output_tokens"));
 }
 
 #[test]

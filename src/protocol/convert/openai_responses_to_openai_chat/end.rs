@@ -1,10 +1,7 @@
 //! How an answer ended, and what it took.
 
-use crate::protocol::convert::StreamFault;
-use crate::protocol::openai_chat::fault::{Parts, fault};
 use crate::protocol::openai_chat::wire::response::FinishReason;
 use crate::protocol::openai_chat::wire::usage::{CompletionTokensDetails, CompletionUsage, PromptTokensDetails};
-use crate::protocol::openai_responses::fault::of_response;
 use crate::protocol::openai_responses::wire::response::{IncompleteReason, Response, Status, Usage};
 
 /// Why an answer ended. One that has calls is whole, too; the caller says so.
@@ -17,22 +14,6 @@ pub(super) fn finish_reason(response: &Response<'_>) -> FinishReason<'static> {
         // Whatever the reason, the answer is not whole.
         _ => FinishReason::Length,
     }
-}
-
-/// The error of an answer that is none; `None` for others.
-pub(super) fn failure(response: &Response<'_>) -> Option<StreamFault<'static>> {
-    let (code, message) = match &response.status {
-        Some(Status::Failed) => return Some(of_response(response)),
-        Some(Status::Cancelled) => {
-            ("response_cancelled", "the answer was cancelled at the provider; repeat the request")
-        }
-        Some(Status::Queued | Status::InProgress) => (
-            "response_not_ready",
-            "the provider works on the answer in the background, which cannot be waited for; repeat the request",
-        ),
-        _ => return response.error.is_some().then(|| of_response(response)),
-    };
-    Some(fault(&Parts { code: Some(code), message: Some(message), ..Parts::default() }))
 }
 
 /// The usage; the totals include their details in both dialects.
@@ -63,6 +44,7 @@ pub(super) fn usage(usage: &Usage) -> CompletionUsage {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::openai_responses::fault::of_unfinished;
 
     fn read(text: &str) -> Response<'_> {
         serde_json::from_str(text).unwrap()
@@ -79,7 +61,7 @@ mod tests {
         ] {
             let text = format!(r#"{{"id":"r",{members}}}"#);
             let response = read(&text);
-            assert!(failure(&response).is_none());
+            assert!(of_unfinished(&response).is_none());
             assert_eq!(finish_reason(&response), reason, "{members}");
         }
     }
@@ -88,10 +70,10 @@ mod tests {
     #[test]
     fn failures_keep_their_words() {
         let failed = r#"{"id":"r","status":"failed","error":{"code":"rate_limit_exceeded","message":"Slow down."}}"#;
-        let fault = failure(&read(failed)).unwrap();
+        let fault = of_unfinished(&read(failed)).unwrap();
         assert_eq!((fault.status, &*fault.code, &*fault.message), (429, "rate_limit_exceeded", "Slow down."));
         for status in ["cancelled", "queued", "in_progress"] {
-            assert!(failure(&read(&format!(r#"{{"id":"r","status":"{status}"}}"#))).is_some());
+            assert!(of_unfinished(&read(&format!(r#"{{"id":"r","status":"{status}"}}"#))).is_some());
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A Responses upstream's answer for a Chat Completions client.
 
-use super::end::{failure, finish_reason, usage};
+use super::end::{finish_reason, usage};
 use super::notes;
 use super::turns::joined;
 use crate::protocol::convert::names::ToolKind;
@@ -14,6 +14,7 @@ use crate::protocol::openai_chat::wire::message::{
 use crate::protocol::openai_chat::wire::response::{
     Annotation, Choice, FinishReason, Logprobs, Response as Target, ResponseMessage, TokenLogprob,
 };
+use crate::protocol::openai_responses::fault;
 use crate::protocol::openai_responses::wire::content::{OutputText, Part};
 use crate::protocol::openai_responses::wire::item::{FunctionCall as SourceCall, Item, Message, ReasoningItem};
 use crate::protocol::openai_responses::wire::response::Response;
@@ -28,7 +29,7 @@ pub fn convert<'a>(
     reply: &'a Reply,
     losses: &mut Losses,
 ) -> Result<Target<'a>, ConvertError> {
-    if let Some(fault) = failure(response) {
+    if let Some(fault) = fault::of_unfinished(response) {
         return Err(ConvertError::Failed(fault));
     }
     let mut answer = Answer::new(reply);

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::end::{failure, finish_reason, usage};
+use super::end::{finish_reason, usage};
 use super::notes;
 use super::response::{PARAGRAPH, characters, encrypted};
 use crate::protocol::convert::{MAX_DEPTH, Reply, StreamConverter, StreamFault};
@@ -173,7 +173,7 @@ impl Stream {
     }
 
     fn end(&mut self, response: &Response<'_>, out: &mut Vec<u8>) {
-        if let Some(fault) = failure(response) {
+        if let Some(fault) = fault::of_unfinished(response) {
             return self.writer.fault(&fault, out);
         }
         self.writer.start(response.model.as_deref(), out);

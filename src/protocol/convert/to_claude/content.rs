@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use crate::protocol::claude::wire::content::{ContentBlock, ResultBlock, TextBlock};
 use crate::protocol::claude::wire::document::{DataSource, DocumentBlock, ImageBlock, Source, UrlSource};
 use crate::protocol::convert::ConvertError;
-use crate::protocol::convert::media::standard_base64;
+use crate::protocol::convert::media::checked_base64;
 use crate::protocol::wire::Text;
 
 /// The images that Claude takes (<https://platform.claude.com/docs/en/build-with-claude/vision>).
@@ -79,7 +79,7 @@ pub fn inline<'a>(
         _ if is_untold && data.starts_with("JVBER") => "application/pdf",
         other => other,
     };
-    let base64 = Text(standard_base64(data));
+    let base64 = Text(checked_base64(data, path)?);
     if IMAGES.contains(&known) {
         return Ok(image(Source::Base64(DataSource { media_type: known.to_owned().into(), data: base64 })));
     }

@@ -1,7 +1,7 @@
 //! Files for Gemini: which it reads, and whether their address goes along or they themselves.
 
 use crate::protocol::convert::from_gemini::is_kept_by_google;
-use crate::protocol::convert::media::{data_url, standard_base64};
+use crate::protocol::convert::media::{checked_base64, data_url};
 use crate::protocol::convert::{Context, ConvertError, Losses};
 use crate::protocol::gemini::capabilities::{self, Capabilities};
 use crate::protocol::gemini::wire::content::{
@@ -132,7 +132,7 @@ pub fn inline<'a>(media_type: &'a str, data: &'a str, path: &str) -> Result<Part
             format!("Gemini reads images as PNG, JPEG, WebP, HEIC, HEIF and BMP, not as {media_type:?}"),
         ));
     }
-    let data = Text(standard_base64(data));
+    let data = Text(checked_base64(data, path)?);
     let blob = Blob { mime_type: Some(media_type.into()), data: Some(data), display_name: None };
     Ok(Part { inline_data: Some(blob), ..Part::default() })
 }

@@ -26,7 +26,9 @@ pub fn function<'a>(
 ) -> Result<FunctionDeclaration<'a>, ConvertError> {
     let description = description.filter(|description| !description.is_empty());
     let function = FunctionDeclaration { name: Some(name), description, ..FunctionDeclaration::default() };
-    let Some(schema) = schema else { return Ok(function) };
+    // An empty schema says as much as none.
+    let is_said = |schema: &Raw<'_>| !schema.get().split_whitespace().eq(["{}"]);
+    let Some(schema) = schema.filter(is_said) else { return Ok(function) };
     match json_schema::subset(&schema, path, losses) {
         Ok(parameters) => Ok(FunctionDeclaration { parameters: parameters.map(Box::new), ..function }),
         Err(ConvertError::Unsupported { .. }) if model.json_schema => {

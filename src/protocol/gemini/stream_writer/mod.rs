@@ -10,6 +10,7 @@ use super::wire::content::Part;
 use super::wire::grounding::{CitationMetadata, GroundingMetadata, LogprobsResult};
 use super::wire::response::{FinishReason, Status, UsageMetadata};
 use crate::protocol::convert::{Reply, StreamFault};
+use crate::protocol::dialect::Dialect;
 use crate::protocol::json;
 use crate::protocol::wire::{Raw, Text};
 use candidate::Candidate;
@@ -212,6 +213,7 @@ impl StreamWriter {
 
     /// Ends the stream with an error.
     pub fn fault(&mut self, fault: &StreamFault<'_>, out: &mut Vec<u8>) {
+        let fault = &fault.for_client(Dialect::Gemini);
         if self.is_over {
             return;
         }

@@ -18,6 +18,7 @@ use super::wire::usage::CompletionUsage;
 use crate::protocol::convert::custom_input::CustomInput;
 use crate::protocol::convert::names::ToolKind;
 use crate::protocol::convert::{Reply, StreamFault};
+use crate::protocol::dialect::Dialect;
 use crate::protocol::wire::Raw;
 
 /// The id of the answer to the request that left `reply` behind, in a whole answer and in a stream.
@@ -316,6 +317,7 @@ impl StreamWriter {
 
     /// Ends the stream with an error. There is no `[DONE]` after it, which some clients take for a success.
     pub fn fault(&mut self, fault: &StreamFault<'_>, out: &mut Vec<u8>) {
+        let fault = &fault.for_client(Dialect::OpenAiChat);
         if std::mem::replace(&mut self.over, true) {
             return;
         }

@@ -28,6 +28,7 @@ use super::{echo, ids};
 use crate::protocol::convert::custom_input::CustomInput;
 use crate::protocol::convert::names::ToolKind;
 use crate::protocol::convert::{Reply, StreamFault};
+use crate::protocol::dialect::Dialect;
 use crate::protocol::openai_chat::frame;
 
 /// The state of a stream that is written.
@@ -267,6 +268,7 @@ impl StreamWriter {
 
     /// Ends the stream with an error. What is open stays open, and is not in the output.
     pub fn fault(&mut self, fault: &StreamFault<'_>, out: &mut Vec<u8>) {
+        let fault = &fault.for_client(Dialect::OpenAiResponses);
         if self.over {
             return;
         }
