@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
-use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use tollgate_macros::Read;
 
 use super::dialect::Dialect;
 use super::{claude, gemini, openai_chat, openai_responses};
@@ -47,14 +47,14 @@ impl Failure {
 
 /// Whether `text` is an error as clients of `dialect` read it. Gemini wraps those of some streams in an array.
 pub fn is_envelope(dialect: Dialect, text: &str) -> bool {
-    #[derive(Deserialize)]
+    #[derive(Read)]
     struct Envelope<'a> {
         #[serde(borrow, rename = "type")]
         kind: Option<Cow<'a, str>>,
         #[serde(borrow)]
         error: Members<'a>,
     }
-    #[derive(Deserialize)]
+    #[derive(Read)]
     struct Members<'a> {
         #[serde(borrow, rename = "type")]
         kind: Option<&'a RawValue>,

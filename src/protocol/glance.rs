@@ -1,7 +1,7 @@
 //! Telling a vendor's events apart without parsing them, by the words that stand in them.
 
 use memchr::memmem;
-use serde::Deserialize;
+use tollgate_macros::Read;
 
 /// Whether `data` holds `member` with an object as its value. `member` carries its quotes, so text inside a JSON string
 /// cannot look like it.
@@ -24,7 +24,7 @@ pub(super) fn has_text(data: &[u8], member: &[u8]) -> bool {
 
 /// Whether `data` is an object with a top-level `error` that is not null.
 pub(super) fn is_error(data: &[u8]) -> bool {
-    #[derive(Deserialize)]
+    #[derive(Read)]
     struct Frame {
         error: Option<serde::de::IgnoredAny>,
     }

@@ -5,6 +5,7 @@
 use bytes::Bytes;
 use memchr::memmem;
 use serde::Deserialize;
+use tollgate_macros::Read;
 
 use super::dialect::Dialect;
 use super::glance::{has_object, has_text, is_error, type_of};
@@ -142,7 +143,7 @@ impl State {
     }
 
     fn chat_event(&mut self, data: &[u8]) {
-        #[derive(Deserialize)]
+        #[derive(Read)]
         struct Chunk {
             usage: Option<CompletionUsage>,
         }
@@ -169,11 +170,11 @@ impl State {
     }
 
     fn responses_event(&mut self, event: Event<'_>) {
-        #[derive(Deserialize)]
+        #[derive(Read)]
         struct Terminal {
             response: Snapshot,
         }
-        #[derive(Deserialize)]
+        #[derive(Read)]
         struct Snapshot {
             usage: Option<ResponseUsage>,
         }
@@ -192,11 +193,11 @@ impl State {
     }
 
     fn claude_event(&mut self, event: Event<'_>) {
-        #[derive(Deserialize)]
+        #[derive(Read)]
         struct Start {
             message: Delta,
         }
-        #[derive(Deserialize)]
+        #[derive(Read)]
         struct Delta {
             usage: Option<MessageUsage>,
         }
@@ -305,12 +306,12 @@ fn document_usage(dialect: Dialect, answer: &[u8]) -> Option<Usage> {
 
 /// Which of Gemini's answers an event is about, a bit for each; there are at most eight.
 fn candidates(data: &[u8]) -> u64 {
-    #[derive(Deserialize)]
+    #[derive(Read)]
     struct Event {
         #[serde(default)]
         candidates: Vec<Candidate>,
     }
-    #[derive(Deserialize)]
+    #[derive(Read)]
     struct Candidate {
         #[serde(default)]
         index: u32,

@@ -16,6 +16,7 @@ mod glance;
 mod golden;
 pub mod headers;
 pub mod json;
+mod members;
 pub mod meter;
 pub mod models;
 pub mod openai_chat;

@@ -301,7 +301,7 @@ macro_rules! tagged {
 
 /// The member `type` of an object.
 pub fn kind(text: &RawValue) -> Result<Text<'_>, serde_json::Error> {
-    #[derive(serde::Deserialize)]
+    #[derive(tollgate_macros::Read)]
     struct Kind<'a> {
         #[serde(borrow, rename = "type")]
         kind: Option<Text<'a>>,
@@ -335,7 +335,7 @@ pub fn within<E: serde::de::Error>(kind: &str, error: &serde_json::Error) -> E {
 mod tests {
     use super::*;
 
-    #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+    #[derive(Debug, Clone, PartialEq, serde::Serialize, tollgate_macros::Read)]
     pub struct TextPart<'a> {
         #[serde(borrow)]
         text: Text<'a>,

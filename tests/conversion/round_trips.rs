@@ -43,7 +43,7 @@ fn collect(dialect: Dialect, value: &Value, name: &str, gist: &mut Vec<String>) 
         }
         Value::Array(elements) => elements.iter().for_each(|element| collect(dialect, element, name, gist)),
         // Words are compared one by one, since dialects join texts differently.
-        Value::String(text) if ["text", "content"].contains(&name) => {
+        Value::String(text) if ["text", "content", "instructions", "system", "input"].contains(&name) => {
             gist.extend(text.split_whitespace().map(|word| format!("word {word}")));
         }
         _ => {}
@@ -51,19 +51,41 @@ fn collect(dialect: Dialect, value: &Value, name: &str, gist: &mut Vec<String>) 
 }
 
 /// The plain cases of each corpus: conversations, tools, results, images.
-const PLAIN: [&str; 12] = [
+const PLAIN: [&str; 34] = [
     "minimal",
     "system-and-user",
     "tool-call-and-result",
-    "tool-call-parallel",
-    "tool-use-and-result",
-    "tool-use-parallel",
-    "tool-calls-parallel",
     "unicode-and-escapes",
     "agent-many-turns",
     "tools-auto",
     "b04-tool-call-parallel",
     "image-data-url",
+    "tool-call-with-text",
+    "content-parts-text",
+    "tool-choice-required",
+    "text",
+    "text-blocks",
+    "multi-turn",
+    "system-string",
+    "tool-results-parallel",
+    "tool-result-string",
+    "tools-custom",
+    "stop-sequences",
+    "image-base64",
+    "consecutive-user-turns",
+    "conversation",
+    "b04-parallel-results",
+    "text-unicode-and-escapes",
+    "tool-declared",
+    "tool-result",
+    "image-inline",
+    "tool-choice-any",
+    "input-string",
+    "input-easy-messages",
+    "input-typed-parts",
+    "tool-result-parallel",
+    "tool-result-single",
+    "codex-second-turn",
 ];
 
 fn is_plain(case: &Case) -> bool {

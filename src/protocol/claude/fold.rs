@@ -186,7 +186,7 @@ fn end<'a>(message: &mut Message<'a>, ending: MessageDelta<'a>) {
 
 /// The vendor's error. Its code is what `details` calls one, else the error's type.
 pub(crate) fn fault(error: &ErrorObject<'_>) -> StreamFault<'static> {
-    #[derive(serde::Deserialize)]
+    #[derive(tollgate_macros::Read)]
     struct Details<'a> {
         #[serde(borrow)]
         error_code: Option<Text<'a>>,

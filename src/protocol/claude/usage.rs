@@ -1,6 +1,6 @@
 //! The `usage` object of Messages.
 
-use serde::Deserialize;
+use tollgate_macros::Read;
 
 use crate::protocol::usage::Usage;
 
@@ -8,7 +8,7 @@ use crate::protocol::usage::Usage;
 ///
 /// In a stream `message_start` brings the first one and each `message_delta` a newer, cumulative one, in which a member
 /// that is absent or null keeps its former value.
-#[derive(Debug, Default, Clone, Deserialize)]
+#[derive(Debug, Default, Clone, Read)]
 #[serde(default)]
 pub struct MessageUsage {
     input_tokens: Option<u64>,
@@ -19,13 +19,13 @@ pub struct MessageUsage {
     output_tokens_details: Option<OutputTokensDetails>,
 }
 
-#[derive(Debug, Default, Clone, Deserialize)]
+#[derive(Debug, Default, Clone, Read)]
 #[serde(default)]
 struct CacheCreation {
     ephemeral_1h_input_tokens: Option<u64>,
 }
 
-#[derive(Debug, Default, Clone, Deserialize)]
+#[derive(Debug, Default, Clone, Read)]
 #[serde(default)]
 struct OutputTokensDetails {
     thinking_tokens: Option<u64>,

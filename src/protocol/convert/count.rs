@@ -4,6 +4,7 @@
 //! one, and cut down to what the operation takes. Chat Completions has no such operation: there the number is an [`estimate`].
 
 use serde::{Deserialize, Serialize};
+use tollgate_macros::Read;
 
 use super::{
     Context, ConvertError, ConvertedRequest, Notes, Reply, claude_to_gemini, claude_to_openai_responses,
@@ -64,7 +65,7 @@ pub fn request(
 
 /// `countTokens` takes contents alone, or a whole request (<https://ai.google.dev/api/tokens#method:-models.counttokens>).
 fn read_gemini(body: &str) -> Result<GenerateContentRequest<'_>, serde_json::Error> {
-    #[derive(Deserialize)]
+    #[derive(Read)]
     struct CountTokensRequest<'a> {
         #[serde(borrow, rename = "generateContentRequest", alias = "generate_content_request")]
         request: Option<Raw<'a>>,

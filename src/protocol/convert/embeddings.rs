@@ -3,7 +3,8 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use tollgate_macros::Read;
 
 use super::{ConvertError, ConvertedRequest, ConvertedResponse, Losses, Reply, read, write};
 use crate::protocol::gemini::path::resource;
@@ -12,7 +13,7 @@ use crate::protocol::operation::Operation;
 use crate::protocol::wire::{Raw, Text, TextOr};
 
 /// The body of OpenAI's `POST /embeddings`.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Read)]
 struct OpenAiRequest<'a> {
     #[serde(borrow)]
     model: Text<'a>,
@@ -28,7 +29,7 @@ struct OpenAiRequest<'a> {
 }
 
 /// One of Gemini's requests.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Read)]
 struct GeminiRequest<'a> {
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     model: Option<Text<'a>>,
@@ -48,14 +49,14 @@ struct GeminiRequest<'a> {
 }
 
 /// The body of Gemini's `batchEmbedContents`.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Read)]
 struct GeminiBatch<'a> {
     #[serde(borrow)]
     requests: Vec<GeminiRequest<'a>>,
 }
 
 /// OpenAI's answer.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Read)]
 struct OpenAiResponse<'a> {
     #[serde(borrow, default = "list")]
     object: Text<'a>,
@@ -67,7 +68,7 @@ struct OpenAiResponse<'a> {
     usage: OpenAiUsage,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Read)]
 struct OpenAiEmbedding<'a> {
     #[serde(borrow, default = "embedding")]
     object: Text<'a>,
@@ -78,7 +79,7 @@ struct OpenAiEmbedding<'a> {
     embedding: TextOr<'a, Vec<f32>>,
 }
 
-#[derive(Debug, Default, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, Copy, Serialize, Read)]
 struct OpenAiUsage {
     #[serde(default)]
     prompt_tokens: u64,
@@ -95,7 +96,7 @@ fn embedding<'a>() -> Text<'a> {
 }
 
 /// Gemini's answer; one embedding or several, as was asked.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Read)]
 struct GeminiResponse {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     embedding: Option<Values>,
@@ -105,12 +106,12 @@ struct GeminiResponse {
     usage_metadata: Option<GeminiUsage>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Read)]
 struct Values {
     values: Vec<f32>,
 }
 
-#[derive(Debug, Default, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, Copy, Serialize, Read)]
 struct GeminiUsage {
     #[serde(rename = "promptTokenCount", default)]
     prompt_token_count: u64,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use tollgate_macros::Read;
 
 use super::error::status_name;
 use super::wire::grounding::{CitationMetadata, LogprobsResult};
@@ -133,7 +134,7 @@ impl Fold {
 
 impl Candidate {
     fn content(&mut self, content: &RawValue) -> Option<()> {
-        #[derive(Deserialize)]
+        #[derive(Read)]
         struct Content<'a> {
             #[serde(borrow)]
             role: Option<Text<'a>>,
@@ -151,7 +152,7 @@ impl Candidate {
 
     /// Adds a part. The first one of an event may go on with the text before it.
     fn part(&mut self, part: &RawValue, may_go_on: bool) -> Option<()> {
-        #[derive(Deserialize)]
+        #[derive(serde::Deserialize)]
         #[serde(deny_unknown_fields)]
         struct TextPart<'a> {
             #[serde(borrow)]
@@ -283,7 +284,7 @@ fn join_logprobs<'a>(whole: &mut LogprobsResult<'a>, piece: LogprobsResult<'a>) 
 
 /// The vendor's error. Its code is the reason that its details tell, else the name of its status.
 pub(crate) fn fault(status: Status<'_>) -> StreamFault<'static> {
-    #[derive(Deserialize)]
+    #[derive(Read)]
     struct Detail<'a> {
         #[serde(borrow)]
         reason: Option<Text<'a>>,

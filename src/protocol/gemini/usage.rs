@@ -1,11 +1,11 @@
 //! The `usageMetadata` object.
 
-use serde::Deserialize;
+use tollgate_macros::Read;
 
 use crate::protocol::usage::Usage;
 
 /// `usageMetadata` as Gemini sends it; members that are zero are left out. In a stream it is cumulative.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Read)]
 #[serde(default, rename_all = "camelCase")]
 pub struct UsageMetadata {
     prompt_token_count: Option<u64>,
@@ -18,7 +18,7 @@ pub struct UsageMetadata {
     candidates_tokens_details: Vec<ModalityTokenCount>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Read)]
 #[serde(default, rename_all = "camelCase")]
 struct ModalityTokenCount {
     modality: String,

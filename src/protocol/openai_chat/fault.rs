@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
+use tollgate_macros::Read;
 
 use crate::protocol::convert::StreamFault;
 use crate::protocol::wire::{Raw, Text};
@@ -38,7 +38,7 @@ pub fn fault(parts: &Parts<'_>) -> StreamFault<'static> {
 
 /// The error that stands in the member `error` of a chunk or of an answer: an object, or a string at some vendors.
 pub fn of_member(error: &Raw<'_>) -> StreamFault<'static> {
-    #[derive(Deserialize)]
+    #[derive(Read)]
     struct Members<'a> {
         #[serde(borrow)]
         code: Option<Raw<'a>>,

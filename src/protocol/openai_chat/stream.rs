@@ -1,7 +1,7 @@
 //! Takes the usage chunk out of a stream again, for a client that did not ask for it.
 
 use bytes::{Bytes, BytesMut};
-use serde::Deserialize;
+use tollgate_macros::Read;
 
 use crate::protocol::glance::has_object;
 use crate::protocol::sse::{self, MAX_EVENT_BYTES};
@@ -67,7 +67,7 @@ fn event_end(bytes: &[u8], from: usize) -> Option<usize> {
 }
 
 fn is_usage_chunk(event: &[u8]) -> bool {
-    #[derive(Deserialize)]
+    #[derive(Read)]
     struct Chunk {
         #[serde(default)]
         choices: Option<Vec<serde::de::IgnoredAny>>,

@@ -3,7 +3,8 @@
 //! <https://developers.openai.com/api/reference/resources/responses/methods/create>, `Response` of openai (Python) 3.57.0, which
 //! requires `parallel_tool_calls`, `tool_choice` and `tools`.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use tollgate_macros::Read;
 
 use super::wire::request::{Effort, Reasoning, Request, TextFormat, TextOptions};
 use super::wire::response::Response;
@@ -21,7 +22,7 @@ const PLAIN: &str = concat!(
 );
 
 /// What an answer repeats.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Read)]
 struct Echo<'a> {
     background: bool,
     #[serde(borrow)]
@@ -58,7 +59,7 @@ struct Echo<'a> {
 }
 
 /// How the model reasons; null is its default.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Read)]
 struct EchoedReasoning<'a> {
     #[serde(borrow)]
     effort: Option<Effort<'a>>,

@@ -2,9 +2,9 @@
 //!
 //! The last event has it. Only where its output is empty, as at some servers, it is made of the items that were streamed.
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use tollgate_macros::Read;
 
 use super::fault;
 use super::wire::event::ErrorEvent;
@@ -35,7 +35,7 @@ struct Item {
 }
 
 /// What is read of an event.
-#[derive(Deserialize)]
+#[derive(Read)]
 struct Event<'a> {
     #[serde(borrow, rename = "type", default)]
     kind: Text<'a>,
@@ -119,7 +119,7 @@ impl Fold {
 
     /// The item that an event belongs to: by its place or by its id, else the last one.
     fn item(&mut self, event: &Event<'_>) -> &mut Item {
-        #[derive(Deserialize)]
+        #[derive(Read)]
         struct Id<'a> {
             #[serde(borrow, default)]
             id: Option<Text<'a>>,

@@ -215,7 +215,7 @@ pub fn output<'a>(item: &'a Item<'a>) -> Option<(&'a str, Text<'a>)> {
 }
 
 fn is_local(environment: &Raw<'_>) -> bool {
-    #[derive(serde::Deserialize)]
+    #[derive(tollgate_macros::Read)]
     struct Environment<'a> {
         #[serde(borrow, rename = "type")]
         kind: Option<Cow<'a, str>>,
@@ -224,7 +224,7 @@ fn is_local(environment: &Raw<'_>) -> bool {
 }
 
 fn has_type(action: &Raw<'_>) -> bool {
-    #[derive(serde::Deserialize)]
+    #[derive(tollgate_macros::Read)]
     struct Action {
         #[serde(rename = "type")]
         _kind: String,

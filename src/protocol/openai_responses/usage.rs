@@ -1,11 +1,11 @@
 //! The `usage` object of Responses.
 
-use serde::Deserialize;
+use tollgate_macros::Read;
 
 use crate::protocol::usage::Usage;
 
 /// `usage` as OpenAI sends it (`ResponseUsage` of the SDK). The totals include their details.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Read)]
 #[serde(default)]
 pub struct ResponseUsage {
     input_tokens: Option<u64>,
@@ -14,7 +14,7 @@ pub struct ResponseUsage {
     output_tokens_details: Option<OutputTokensDetails>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Read)]
 #[serde(default)]
 struct InputTokensDetails {
     cached_tokens: Option<u64>,
@@ -22,13 +22,13 @@ struct InputTokensDetails {
     cache_write_tokens_details: Option<CacheWriteTokensDetails>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Read)]
 #[serde(default)]
 struct CacheWriteTokensDetails {
     ttl_12h_tokens: Option<u64>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Read)]
 #[serde(default)]
 struct OutputTokensDetails {
     reasoning_tokens: Option<u64>,

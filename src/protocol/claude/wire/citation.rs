@@ -2,7 +2,8 @@
 //!
 //! Titles may be null, but in requests they have to be there: they are written as null.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use tollgate_macros::Read;
 
 use crate::protocol::wire::Text;
 use crate::tagged;
@@ -24,7 +25,7 @@ tagged! {
 }
 
 /// A place in a document of plain text.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct CharLocation<'a> {
     /// The text there; not counted as tokens.
     #[serde(borrow)]
@@ -44,7 +45,7 @@ pub struct CharLocation<'a> {
 }
 
 /// A place in a PDF.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct PageLocation<'a> {
     /// The text there.
     #[serde(borrow)]
@@ -64,7 +65,7 @@ pub struct PageLocation<'a> {
 }
 
 /// A place in a document of blocks.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ContentBlockLocation<'a> {
     /// The text there.
     #[serde(borrow)]
@@ -84,7 +85,7 @@ pub struct ContentBlockLocation<'a> {
 }
 
 /// A place in a search result of the client.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct SearchResultLocation<'a> {
     /// The text there.
     #[serde(borrow)]
@@ -104,7 +105,7 @@ pub struct SearchResultLocation<'a> {
 }
 
 /// A place in a page of the web.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct WebSearchResultLocation<'a> {
     /// The text there, cut to some 150 characters.
     #[serde(borrow)]

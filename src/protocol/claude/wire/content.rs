@@ -4,7 +4,8 @@
 //! deep a request can make the reader go.
 
 use crate::protocol::wire::TextOr;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use tollgate_macros::Read;
 
 use super::citation::Citation;
 use super::document::{BasicBlock, DocumentBlock, ImageBlock, SearchResultBlock};
@@ -92,7 +93,7 @@ tagged! {
 }
 
 /// A cache breakpoint: what stands before its end is cached. At most 4 in a request, longer ones first.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct CacheControl<'a> {
     /// Always `ephemeral`.
     #[serde(borrow, rename = "type")]
@@ -103,7 +104,7 @@ pub struct CacheControl<'a> {
 }
 
 /// Text.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct TextBlock<'a> {
     /// The text; an empty one is refused in requests.
     #[serde(borrow)]
@@ -117,7 +118,7 @@ pub struct TextBlock<'a> {
 }
 
 /// Thinking.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ThinkingBlock<'a> {
     /// The text; empty where it is not displayed.
     #[serde(borrow)]
@@ -128,7 +129,7 @@ pub struct ThinkingBlock<'a> {
 }
 
 /// Thinking that is sealed as a whole.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct RedactedThinkingBlock<'a> {
     /// Opaque.
     #[serde(borrow)]
@@ -136,7 +137,7 @@ pub struct RedactedThinkingBlock<'a> {
 }
 
 /// A call of a tool.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ToolUseBlock<'a> {
     /// Of letters, digits, `_` and `-`; `toolu_…`, or `srvtoolu_…` where the vendor carries it out.
     #[serde(borrow)]
@@ -159,7 +160,7 @@ pub struct ToolUseBlock<'a> {
 }
 
 /// Who called a tool: the model, or code that the vendor runs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct Caller<'a> {
     /// `direct`, or the version of code execution.
     #[serde(borrow, rename = "type")]
@@ -170,7 +171,7 @@ pub struct Caller<'a> {
 }
 
 /// What a call of a tool gave. All results of a turn stand first in the next user message.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ToolResultBlock<'a> {
     /// The call.
     #[serde(borrow)]
@@ -190,7 +191,7 @@ pub struct ToolResultBlock<'a> {
 }
 
 /// A file put into the container.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ContainerUploadBlock<'a> {
     /// Its id.
     #[serde(borrow)]
@@ -201,7 +202,7 @@ pub struct ContainerUploadBlock<'a> {
 }
 
 /// A deferred tool that is to be loaded.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ToolReferenceBlock<'a> {
     /// Its name.
     #[serde(borrow)]
@@ -212,7 +213,7 @@ pub struct ToolReferenceBlock<'a> {
 }
 
 /// The browser after a call of the browser toolset.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct BrowserStateBlock<'a> {
     /// All open tabs.
     #[serde(borrow)]
@@ -226,7 +227,7 @@ pub struct BrowserStateBlock<'a> {
 }
 
 /// Beta: a call of a remote MCP server's tool.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct McpToolUseBlock<'a> {
     /// `mcptoolu_…`.
     #[serde(borrow)]
@@ -246,7 +247,7 @@ pub struct McpToolUseBlock<'a> {
 }
 
 /// Beta: what a call of a remote MCP server's tool gave.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct McpToolResultBlock<'a> {
     /// The call.
     #[serde(borrow)]
@@ -263,7 +264,7 @@ pub struct McpToolResultBlock<'a> {
 }
 
 /// Beta: the tools of a remote MCP server.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct McpToolListingBlock<'a> {
     /// The server's name in `mcp_servers`.
     #[serde(borrow)]
@@ -274,7 +275,7 @@ pub struct McpToolListingBlock<'a> {
 }
 
 /// Beta: what stands for the conversation before it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct CompactionBlock<'a> {
     /// A summary; absent where the compaction failed or is sealed.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -294,7 +295,7 @@ pub struct CompactionBlock<'a> {
 }
 
 /// Beta: from here on another model answered.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct FallbackBlock<'a> {
     /// The model that gave up.
     #[serde(borrow, rename = "from")]
@@ -308,7 +309,7 @@ pub struct FallbackBlock<'a> {
 }
 
 /// Beta: a model of a fallback.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct FallbackModel<'a> {
     /// Its name.
     #[serde(borrow)]
@@ -316,7 +317,7 @@ pub struct FallbackModel<'a> {
 }
 
 /// Beta: a tool that comes or goes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ToolChangeBlock<'a> {
     /// A reference to it, or its definition.
     #[serde(borrow)]

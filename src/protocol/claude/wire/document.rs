@@ -1,7 +1,8 @@
 //! Content blocks that are material for the model: images, documents, search results.
 
 use crate::protocol::wire::TextOr;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use tollgate_macros::Read;
 
 use super::content::{CacheControl, TextBlock};
 use crate::protocol::wire::{Raw, Text};
@@ -18,7 +19,7 @@ tagged! {
 }
 
 /// An image.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ImageBlock<'a> {
     /// Its bytes, or where they are.
     #[serde(borrow)]
@@ -32,7 +33,7 @@ pub struct ImageBlock<'a> {
 }
 
 /// A document.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct DocumentBlock<'a> {
     /// Its bytes, or where they are.
     #[serde(borrow)]
@@ -68,7 +69,7 @@ tagged! {
 }
 
 /// Data of a media type.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct DataSource<'a> {
     /// `image/jpeg`, `image/png`, `image/gif`, `image/webp`, `application/pdf`; `text/plain` for text.
     #[serde(borrow)]
@@ -79,7 +80,7 @@ pub struct DataSource<'a> {
 }
 
 /// A document made of blocks.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ContentSource<'a> {
     /// A text, or blocks of text and images.
     #[serde(borrow)]
@@ -87,7 +88,7 @@ pub struct ContentSource<'a> {
 }
 
 /// Data at an address.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct UrlSource<'a> {
     /// The address.
     #[serde(borrow)]
@@ -95,7 +96,7 @@ pub struct UrlSource<'a> {
 }
 
 /// A file that the vendor keeps.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct FileSource<'a> {
     /// Its id.
     #[serde(borrow)]
@@ -103,7 +104,7 @@ pub struct FileSource<'a> {
 }
 
 /// Whether citations are wanted.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct CitationsConfig {
     /// Off when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -111,7 +112,7 @@ pub struct CitationsConfig {
 }
 
 /// A result of the client's own search.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct SearchResultBlock<'a> {
     /// Where it is from, mostly an address.
     #[serde(borrow)]

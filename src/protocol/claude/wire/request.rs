@@ -2,7 +2,8 @@
 
 use crate::protocol::wire::TextOr;
 use crate::words;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use tollgate_macros::Read;
 
 use super::content::{CacheControl, Content};
 use super::document::BasicBlock;
@@ -11,7 +12,7 @@ use crate::protocol::wire::{Raw, Text};
 use crate::tagged;
 
 /// A request for a message, or for the count of its input tokens.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct MessagesRequest<'a> {
     /// The model's name.
     #[serde(borrow)]
@@ -112,7 +113,7 @@ words! {
 }
 
 /// One message of the conversation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct InputMessage<'a> {
     /// Who speaks.
     #[serde(borrow)]
@@ -143,7 +144,7 @@ tagged! {
 }
 
 /// Thinking with a budget.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ThinkingEnabled<'a> {
     /// At least 1024 and, unless interleaved with tools, less than `max_tokens`.
     pub budget_tokens: u64,
@@ -156,7 +157,7 @@ pub struct ThinkingEnabled<'a> {
 }
 
 /// Thinking by the model's own measure.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct ThinkingAdaptive<'a> {
     /// What of it is shown.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -179,7 +180,7 @@ words! {
 }
 
 /// Effort and form of the answer.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct OutputConfig<'a> {
     /// How thorough the model is, in thinking and in text.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -217,7 +218,7 @@ tagged! {
 }
 
 /// JSON by a schema.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct JsonSchemaFormat<'a> {
     /// The JSON Schema; its objects need `additionalProperties: false`.
     #[serde(borrow)]
@@ -225,7 +226,7 @@ pub struct JsonSchemaFormat<'a> {
 }
 
 /// Whom the request is for.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct Metadata<'a> {
     /// An opaque id of the end user. Claude Code puts a JSON text here.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -233,7 +234,7 @@ pub struct Metadata<'a> {
 }
 
 /// The container of code execution.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct ContainerParams<'a> {
     /// A container of a former answer.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -244,7 +245,7 @@ pub struct ContainerParams<'a> {
 }
 
 /// A skill in a container.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct Skill<'a> {
     /// `anthropic` or `custom`.
     #[serde(borrow, rename = "type")]
@@ -258,7 +259,7 @@ pub struct Skill<'a> {
 }
 
 /// Asks why the prompt cache was missed.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct DiagnosticsParams<'a> {
     /// The answer to compare with.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -276,7 +277,7 @@ tagged! {
 }
 
 /// Adds a turn to a kept conversation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ThreadContinue<'a> {
     /// The id of its last answer.
     #[serde(borrow)]
@@ -284,5 +285,5 @@ pub struct ThreadContinue<'a> {
 }
 
 /// An object whose `type` says everything.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Read)]
 pub struct Empty {}

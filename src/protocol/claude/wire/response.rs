@@ -1,7 +1,8 @@
 //! The answer to `POST /v1/messages` and to `POST /v1/messages/count_tokens`, and errors.
 
 use crate::words;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use tollgate_macros::Read;
 
 use super::content::ContentBlock;
 use super::request::{Role, Skill};
@@ -11,7 +12,7 @@ use crate::protocol::wire::{Raw, Text};
 /// The answer; in a stream, what `message_start` brings of it.
 ///
 /// `stop_reason` and `stop_sequence` are written even when they are null, as the vendor does.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct Message<'a> {
     /// `msg_…`.
     #[serde(borrow)]
@@ -85,7 +86,7 @@ words! {
 }
 
 /// More about a refusal.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct StopDetails<'a> {
     /// Always `refusal`.
     #[serde(borrow, rename = "type")]
@@ -108,7 +109,7 @@ pub struct StopDetails<'a> {
 }
 
 /// The container that code ran in.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct Container<'a> {
     /// Its id, for later requests.
     #[serde(borrow)]
@@ -122,7 +123,7 @@ pub struct Container<'a> {
 }
 
 /// Why the prompt cache was missed.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct Diagnostics<'a> {
     /// An object with a `type` such as `tools_changed`.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -130,7 +131,7 @@ pub struct Diagnostics<'a> {
 }
 
 /// The answer to count_tokens.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct TokensCount<'a> {
     /// Tokens of system prompt, tools and messages.
     pub input_tokens: u64,
@@ -140,7 +141,7 @@ pub struct TokensCount<'a> {
 }
 
 /// The body of an error, and the data of an `error` event.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ErrorResponse<'a> {
     /// Always `error`.
     #[serde(borrow, rename = "type", default = "error")]
@@ -158,7 +159,7 @@ fn error<'a>() -> Text<'a> {
 }
 
 /// What went wrong.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ErrorObject<'a> {
     /// Such as `invalid_request_error`, `overloaded_error`.
     #[serde(borrow, rename = "type")]

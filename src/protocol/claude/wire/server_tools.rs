@@ -5,13 +5,14 @@ use std::fmt;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
+use tollgate_macros::Read;
 
 use super::content::{CacheControl, Caller, ResultBlock};
 use crate::protocol::wire::Text;
 use crate::tagged;
 
 /// What a tool of the vendor gave.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ServerToolResult<'a, C> {
     /// The call.
     #[serde(borrow)]
@@ -27,7 +28,7 @@ pub struct ServerToolResult<'a, C> {
 }
 
 /// Why there is no result.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ToolError<'a> {
     /// Such as `max_uses_exceeded`, `too_many_requests`, `unavailable`, `invalid_tool_input`.
     #[serde(borrow)]
@@ -70,7 +71,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for WebSearchContent<'a> {
 }
 
 /// A page that was found.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct WebSearchResult<'a> {
     /// Always `web_search_result`.
     #[serde(borrow, rename = "type")]
@@ -90,7 +91,7 @@ pub struct WebSearchResult<'a> {
 }
 
 /// Why a search found nothing.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct WebSearchError<'a> {
     /// Always `web_search_tool_result_error`.
     #[serde(borrow, rename = "type")]
@@ -111,7 +112,7 @@ tagged! {
 }
 
 /// A page that was fetched.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct WebFetchResult<'a> {
     /// Its address.
     #[serde(borrow)]
@@ -137,7 +138,7 @@ tagged! {
 }
 
 /// What code or a command printed and wrote.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct CodeExecutionResult<'a> {
     /// Standard output.
     #[serde(borrow)]
@@ -153,7 +154,7 @@ pub struct CodeExecutionResult<'a> {
 }
 
 /// What code printed, sealed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct EncryptedCodeExecutionResult<'a> {
     /// Standard output, opaque.
     #[serde(borrow)]
@@ -169,7 +170,7 @@ pub struct EncryptedCodeExecutionResult<'a> {
 }
 
 /// A file that code wrote.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct CodeExecutionOutput<'a> {
     /// `code_execution_output` or `bash_code_execution_output`.
     #[serde(borrow, rename = "type")]
@@ -204,7 +205,7 @@ tagged! {
 }
 
 /// A file's content.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct TextEditorView<'a> {
     /// The part that was asked for.
     #[serde(borrow)]
@@ -224,14 +225,14 @@ pub struct TextEditorView<'a> {
 }
 
 /// A file was written.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct TextEditorCreate {
     /// Whether it was there before.
     pub is_file_update: bool,
 }
 
 /// A file was changed; the figures are those of a unified diff.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct TextEditorStrReplace<'a> {
     /// The first line before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -261,7 +262,7 @@ tagged! {
 }
 
 /// Deferred tools that fit.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ToolSearchResult<'a> {
     /// Blocks of type `tool_reference`.
     #[serde(borrow)]
@@ -281,7 +282,7 @@ tagged! {
 }
 
 /// Beta: advice of another model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct AdvisorResult<'a> {
     /// The advice.
     #[serde(borrow)]
@@ -292,7 +293,7 @@ pub struct AdvisorResult<'a> {
 }
 
 /// Beta: sealed advice of another model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct AdvisorRedactedResult<'a> {
     /// Opaque.
     #[serde(borrow)]

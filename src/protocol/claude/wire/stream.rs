@@ -4,7 +4,8 @@
 //! `message_start`, then for each block a start, deltas and a stop, one block after another, then `message_delta`, then
 //! `message_stop`. A `ping` may come anywhere, an `error` ends the stream.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use tollgate_macros::Read;
 
 use super::citation::Citation;
 use super::content::ContentBlock;
@@ -62,7 +63,7 @@ impl<'a> StreamEvent<'a> {
 }
 
 /// What the frequent events are made of, side by side.
-#[derive(Deserialize)]
+#[derive(Read)]
 struct Frequent<'a> {
     #[serde(borrow, rename = "type")]
     kind: Text<'a>,
@@ -71,7 +72,7 @@ struct Frequent<'a> {
     delta: Option<FrequentDelta<'a>>,
 }
 
-#[derive(Deserialize)]
+#[derive(Read)]
 struct FrequentDelta<'a> {
     #[serde(borrow, rename = "type")]
     kind: Option<Text<'a>>,
@@ -102,7 +103,7 @@ impl<'a> Frequent<'a> {
 }
 
 /// The answer begins.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct MessageStart<'a> {
     /// The answer without content; its usage has the input, and a first small figure of the output.
     #[serde(borrow)]
@@ -110,7 +111,7 @@ pub struct MessageStart<'a> {
 }
 
 /// A block begins.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ContentBlockStart<'a> {
     /// Its place in the answer's content, from 0.
     pub index: u64,
@@ -120,7 +121,7 @@ pub struct ContentBlockStart<'a> {
 }
 
 /// A block goes on.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ContentBlockDelta<'a> {
     /// The block's place.
     pub index: u64,
@@ -148,7 +149,7 @@ tagged! {
 }
 
 /// Text to append.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct TextDelta<'a> {
     /// The text.
     #[serde(borrow)]
@@ -156,7 +157,7 @@ pub struct TextDelta<'a> {
 }
 
 /// Arguments to append.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct InputJsonDelta<'a> {
     /// A part of a JSON text, cut anywhere; may be empty.
     #[serde(borrow)]
@@ -164,7 +165,7 @@ pub struct InputJsonDelta<'a> {
 }
 
 /// Thinking to append.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ThinkingDelta<'a> {
     /// The text; may be empty.
     #[serde(borrow)]
@@ -175,7 +176,7 @@ pub struct ThinkingDelta<'a> {
 }
 
 /// A signature.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct SignatureDelta<'a> {
     /// Opaque.
     #[serde(borrow)]
@@ -183,7 +184,7 @@ pub struct SignatureDelta<'a> {
 }
 
 /// A citation to append.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct CitationsDelta<'a> {
     /// The citation.
     #[serde(borrow)]
@@ -191,7 +192,7 @@ pub struct CitationsDelta<'a> {
 }
 
 /// Beta: a compaction.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct CompactionDelta<'a> {
     /// The summary.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -202,14 +203,14 @@ pub struct CompactionDelta<'a> {
 }
 
 /// A block ends.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ContentBlockStop {
     /// The block's place.
     pub index: u64,
 }
 
 /// How the answer ends.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct MessageDelta<'a> {
     /// The members of the answer that are now known.
     #[serde(borrow)]
@@ -226,7 +227,7 @@ pub struct MessageDelta<'a> {
 }
 
 /// The members of the answer that are known at its end. The first two are written even when they are null, as the vendor does.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct MessageDeltaBody<'a> {
     /// Why it ended.
     #[serde(borrow, default)]
@@ -243,7 +244,7 @@ pub struct MessageDeltaBody<'a> {
 }
 
 /// The stream failed. Nothing follows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ErrorEvent<'a> {
     /// What went wrong.
     #[serde(borrow)]

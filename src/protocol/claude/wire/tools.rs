@@ -3,6 +3,7 @@
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use tollgate_macros::Read;
 
 use super::content::CacheControl;
 use super::document::CitationsConfig;
@@ -43,7 +44,7 @@ pub enum Tool<'a> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for Tool<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
+        #[derive(Read)]
         struct Kind<'a> {
             #[serde(borrow, rename = "type")]
             kind: Option<Text<'a>>,
@@ -75,7 +76,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Tool<'a> {
 }
 
 /// A tool of the client.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct CustomTool<'a> {
     /// `custom` or absent.
     #[serde(borrow, rename = "type", default, skip_serializing_if = "Option::is_none")]
@@ -110,7 +111,7 @@ pub struct CustomTool<'a> {
 }
 
 /// A tool that the vendor defines and that has nothing to set.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct BuiltInTool<'a> {
     /// Its type, with its version.
     #[serde(borrow, rename = "type")]
@@ -139,7 +140,7 @@ pub struct BuiltInTool<'a> {
 }
 
 /// Beta: mouse, keyboard and screen.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ComputerTool<'a> {
     /// Its type, with its version.
     #[serde(borrow, rename = "type")]
@@ -175,7 +176,7 @@ pub struct ComputerTool<'a> {
 }
 
 /// A family of tools. Calls carry a member's name and the family's in `toolset_name`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct Toolset<'a> {
     /// Its type, with its version.
     #[serde(borrow, rename = "type")]
@@ -189,7 +190,7 @@ pub struct Toolset<'a> {
 }
 
 /// Search in the web.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct WebSearchTool<'a> {
     /// Its type, with its version.
     #[serde(borrow, rename = "type")]
@@ -227,7 +228,7 @@ pub struct WebSearchTool<'a> {
 }
 
 /// Where the user is, roughly.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct UserLocation<'a> {
     /// Always `approximate`.
     #[serde(borrow, rename = "type")]
@@ -247,7 +248,7 @@ pub struct UserLocation<'a> {
 }
 
 /// Fetching of a page.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct WebFetchTool<'a> {
     /// Its type, with its version.
     #[serde(borrow, rename = "type")]
@@ -294,7 +295,7 @@ pub struct WebFetchTool<'a> {
 }
 
 /// Beta: the tools of a server in `mcp_servers`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct McpToolset<'a> {
     /// Always `mcp_toolset`.
     #[serde(borrow, rename = "type")]
@@ -317,7 +318,7 @@ pub struct McpToolset<'a> {
 }
 
 /// Beta: a remote MCP server that the vendor calls.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct McpServer<'a> {
     /// Always `url`.
     #[serde(borrow, rename = "type")]
@@ -351,7 +352,7 @@ tagged! {
 }
 
 /// How tools are called.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct ToolChoiceMode {
     /// At most one call in an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -359,7 +360,7 @@ pub struct ToolChoiceMode {
 }
 
 /// The tool to call.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ToolChoiceTool<'a> {
     /// Its name.
     #[serde(borrow)]

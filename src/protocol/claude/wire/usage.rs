@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use tollgate_macros::Read;
 
 use crate::protocol::wire::{Raw, Text};
 
@@ -10,7 +11,7 @@ use crate::protocol::wire::{Raw, Text};
 ///
 /// The figures of `message_delta` are totals so far and replace earlier ones, those that are absent or null do not. There the
 /// vendor has only `output_tokens` for certain, in an answer `input_tokens` as well.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct Usage<'a> {
     /// Input that was neither read from nor written to the prompt cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -97,7 +98,7 @@ impl Usage<'static> {
 }
 
 /// Input written to the cache, by lifetime.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct CacheCreation {
     /// For 5 minutes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -108,7 +109,7 @@ pub struct CacheCreation {
 }
 
 /// Parts of the output.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct OutputTokensDetails {
     /// Thinking, shown or not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -116,7 +117,7 @@ pub struct OutputTokensDetails {
 }
 
 /// Calls that the vendor carried out.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct ServerToolUsage {
     /// Searches, billed each.
     #[serde(default, skip_serializing_if = "Option::is_none")]

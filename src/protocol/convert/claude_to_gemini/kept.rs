@@ -4,14 +4,14 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
+use tollgate_macros::Read;
 
 use crate::protocol::gemini::wire::content::{Part, ToolCall, ToolResponse};
 use crate::protocol::wire::{Raw, Text};
 
 /// The part of Gemini's that a client has kept; `None` if it is none of those.
 pub(super) fn read<'a>(text: &str) -> Option<Part<'a>> {
-    #[derive(Deserialize)]
+    #[derive(Read)]
     #[serde(rename_all = "camelCase")]
     struct Kept<'a> {
         #[serde(borrow)]
@@ -21,7 +21,7 @@ pub(super) fn read<'a>(text: &str) -> Option<Part<'a>> {
         #[serde(borrow)]
         thought_signature: Option<Text<'a>>,
     }
-    #[derive(Deserialize)]
+    #[derive(Read)]
     #[serde(rename_all = "camelCase")]
     struct KeptTool<'a> {
         #[serde(borrow)]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::Deserialize;
+use tollgate_macros::Read;
 
 use crate::protocol::claude::wire::content::{
     CacheControl, CompactionBlock, Content as ClaudeContent, ContentBlock, RedactedThinkingBlock, ThinkingBlock,
@@ -384,7 +384,7 @@ impl<'a> Reader<'a, '_> {
 
     /// Code that ran is code of Gemini's; other calls of the vendor are not, nor is code that waits for something.
     fn server_tool_use(&mut self, path: &str, block: &'a ToolUseBlock<'a>) {
-        #[derive(Deserialize)]
+        #[derive(Read)]
         struct Input<'a> {
             #[serde(borrow)]
             code: Text<'a>,

@@ -1,6 +1,6 @@
 //! What Claude's vendor did itself, for a client of Gemini.
 
-use serde::Deserialize;
+use tollgate_macros::Read;
 
 use crate::protocol::claude::wire::content::ContentBlock;
 use crate::protocol::claude::wire::server_tools::{
@@ -31,7 +31,7 @@ pub(super) struct Beside {
 
 /// A call that the vendor carried out; `input` is JSON.
 pub(super) fn call(name: &str, id: &str, input: &str, beside: &mut Beside) -> Shown {
-    #[derive(Deserialize, Default)]
+    #[derive(Read, Default)]
     struct Input<'a> {
         #[serde(borrow)]
         code: Option<Text<'a>>,

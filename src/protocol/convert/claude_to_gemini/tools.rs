@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
+use tollgate_macros::Read;
 
 use crate::protocol::claude::wire::content::{Content, ContentBlock, ToolChangeBlock};
 use crate::protocol::claude::wire::request::MessagesRequest;
@@ -69,7 +69,7 @@ struct Changes<'a> {
 
 impl<'a> Changes<'a> {
     fn of(request: &'a MessagesRequest<'a>) -> Self {
-        #[derive(Deserialize)]
+        #[derive(Read)]
         struct Change<'a> {
             #[serde(borrow)]
             name: Option<Text<'a>>,

@@ -113,7 +113,7 @@ fn custom<'a>(tool: &'a CustomTool<'a>, path: &str, notes: &mut Notes) -> Result
 
 /// OpenAI wants `properties` in the schema of an object, even if it has none.
 fn object_schema<'a>(schema: &'a Raw<'a>, path: &str) -> Result<Raw<'a>, ConvertError> {
-    #[derive(serde::Deserialize)]
+    #[derive(tollgate_macros::Read)]
     struct Members<'a> {
         #[serde(borrow, rename = "type")]
         kind: Option<&'a RawValue>,

@@ -1,6 +1,6 @@
 //! What the vendor's own tools did: a call and its result, which are two blocks of Claude, as one item.
 
-use serde::Deserialize;
+use tollgate_macros::Read;
 
 use crate::protocol::claude::wire::content::{ContentBlock, McpToolListingBlock, McpToolResultBlock};
 use crate::protocol::claude::wire::document::BasicBlock;
@@ -64,7 +64,7 @@ pub(super) fn answered<'a>(block: &'a ContentBlock<'_>) -> Option<&'a str> {
 }
 
 /// The arguments that are of interest.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Read)]
 #[serde(default)]
 struct Input {
     query: Option<String>,

@@ -1,6 +1,7 @@
 //! Reasoning items of OpenAI in the hands of a Claude client: a thinking block whose signature is the sealed item.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use tollgate_macros::Read;
 
 use crate::protocol::convert::seal::{Family, seal, unseal};
 use crate::protocol::openai_responses::wire::content::{Part, PlainText};
@@ -8,7 +9,7 @@ use crate::protocol::openai_responses::wire::item::ReasoningItem;
 use crate::protocol::wire::Text;
 
 /// What of an item the client's thinking block does not say.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Read)]
 struct Sealed<'a> {
     #[serde(borrow)]
     id: Text<'a>,

@@ -1,6 +1,6 @@
 //! Tools, and the choice among them.
 
-use serde::Deserialize;
+use tollgate_macros::Read;
 
 use super::functions;
 use crate::protocol::claude::wire::content::ContentBlock;
@@ -120,7 +120,7 @@ impl<'a> Tools<'a> {
 
     /// A tool that comes or goes in the course of the conversation.
     fn change(&mut self, tool: &'a Raw<'a>, comes: bool, path: &str, notes: &mut Notes) {
-        #[derive(Deserialize)]
+        #[derive(Read)]
         struct Change<'a> {
             #[serde(borrow, default)]
             name: Option<Text<'a>>,
@@ -238,11 +238,11 @@ fn allowed_mcp_tools<'a>(
     path: &str,
     losses: &mut Losses,
 ) -> Option<Raw<'a>> {
-    #[derive(Deserialize)]
+    #[derive(Read)]
     struct Config {
         enabled: Option<bool>,
     }
-    #[derive(Deserialize)]
+    #[derive(Read)]
     struct Former {
         allowed_tools: Option<Vec<String>>,
     }

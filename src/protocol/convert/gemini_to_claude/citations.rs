@@ -1,7 +1,7 @@
 //! Where an answer comes from: grounding of Gemini as searches, pages and citations of Claude.
 
-use serde::Deserialize;
 use serde_json::json;
+use tollgate_macros::Read;
 
 use crate::protocol::claude::wire::citation::{Citation, SearchResultLocation, WebSearchResultLocation};
 use crate::protocol::claude::wire::content::{ContentBlock, TextBlock, ToolUseBlock};
@@ -60,7 +60,7 @@ fn supported(grounding: &GroundingMetadata<'_>, support: &GroundingSupport<'_>) 
 }
 
 fn found(chunk: &GroundingChunk<'_>, index: u64) -> Option<Citation<'static>> {
-    #[derive(Deserialize)]
+    #[derive(Read)]
     struct Place<'a> {
         #[serde(borrow)]
         uri: Text<'a>,

@@ -1,7 +1,7 @@
 //! What the answer has to look like.
 
-use serde::Deserialize;
 use serde_json::Value;
+use tollgate_macros::Read;
 
 use crate::protocol::convert::Notes;
 use crate::protocol::convert::to_openai::schema::{NOT_STRICT, is_enforceable};
@@ -68,7 +68,7 @@ pub(super) fn response_format<'a>(config: &'a GenerationConfig<'a>, target: &mut
 }
 
 /// The words of an enum.
-#[derive(Deserialize)]
+#[derive(Read)]
 struct Enum<'a> {
     #[serde(borrow, default, rename = "enum")]
     words: Vec<Text<'a>>,

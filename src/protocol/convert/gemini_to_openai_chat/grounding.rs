@@ -1,6 +1,6 @@
 //! Where an answer comes from: annotations of its text.
 
-use serde::Deserialize;
+use tollgate_macros::Read;
 
 use crate::protocol::gemini::wire::grounding::GroundingChunk;
 use crate::protocol::gemini::wire::proto::Count;
@@ -69,7 +69,7 @@ pub(super) fn annotations<'a>(candidate: &'a Candidate<'a>, said: &Said) -> Vec<
 
 /// What was found, if it has an address.
 fn page<'a>(chunk: &'a GroundingChunk<'a>, start: u64, end: u64) -> Option<Annotation<'a>> {
-    #[derive(Deserialize)]
+    #[derive(Read)]
     struct Place<'a> {
         #[serde(borrow, default)]
         uri: Option<Text<'a>>,

@@ -1,6 +1,6 @@
 //! Items of what the vendor carried out by itself.
 
-use serde::Deserialize;
+use tollgate_macros::Read;
 
 use super::grounding;
 use crate::protocol::convert::Reply;
@@ -47,7 +47,7 @@ pub(super) fn image<'a>(blob: &'a Blob<'a>, reply: &Reply, index: usize) -> Opti
 }
 
 /// The arguments of calls that the vendor carries out, as far as they are known.
-#[derive(Default, Deserialize)]
+#[derive(Default, Read)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 struct Arguments<'a> {
     queries: Vec<Text<'a>>,

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use tollgate_macros::Read;
 
 use crate::protocol::convert::effort::Effort;
 use crate::protocol::convert::from_gemini::thinking;
@@ -17,7 +18,7 @@ use crate::protocol::openai_responses::wire::request::{Effort as Word, Reasoning
 use crate::protocol::wire::Text;
 
 /// What a reasoning item has to have when it goes back, as a Gemini client keeps it.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Read)]
 struct Kept<'a> {
     #[serde(borrow)]
     id: Option<Cow<'a, str>>,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
+use tollgate_macros::Read;
 
 use crate::protocol::claude::wire::response::StopReason;
 use crate::protocol::claude::wire::usage::{OutputTokensDetails, Usage};
@@ -140,12 +140,12 @@ fn add_detail<'a>(detail: &'a ReasoningDetail<'a>, pieces: &mut Vec<Piece<'a>>) 
 /// Gemini's signature among a vendor's additions, sealed, so that it comes back as Gemini's
 /// (<https://ai.google.dev/gemini-api/docs/thought-signatures>).
 pub fn gemini_signature(extra_content: Option<&Raw<'_>>) -> Option<String> {
-    #[derive(Deserialize)]
+    #[derive(Read)]
     struct Extra<'a> {
         #[serde(borrow)]
         google: Option<Google<'a>>,
     }
-    #[derive(Deserialize)]
+    #[derive(Read)]
     struct Google<'a> {
         #[serde(borrow)]
         thought_signature: Option<Cow<'a, str>>,
@@ -157,14 +157,14 @@ pub fn gemini_signature(extra_content: Option<&Raw<'_>>) -> Option<String> {
 
 /// The texts in a part of a kind that Mistral's models have: `{"type":"thinking","thinking":[{"type":"text","text":"…"}]}`.
 pub fn thinking_part(part: &Raw<'_>) -> Option<String> {
-    #[derive(Deserialize)]
+    #[derive(Read)]
     struct Part<'a> {
         #[serde(borrow, rename = "type")]
         kind: Text<'a>,
         #[serde(borrow)]
         thinking: Option<Vec<Piece<'a>>>,
     }
-    #[derive(Deserialize)]
+    #[derive(Read)]
     struct Piece<'a> {
         #[serde(borrow)]
         text: Option<Text<'a>>,

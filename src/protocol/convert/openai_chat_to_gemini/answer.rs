@@ -1,7 +1,7 @@
 //! What whole answers and streams share: usage, reasons for the end, probabilities, calls.
 
-use serde::Deserialize;
 use serde_json::json;
+use tollgate_macros::Read;
 
 use super::calls::arguments;
 use crate::protocol::convert::media::{data_url, standard_base64};
@@ -119,12 +119,12 @@ pub(super) fn malformed(name: &str, text: &str) -> Text<'static> {
 
 /// The thoughts in a part of a content, as Mistral's reasoning models send them: `thinking` with texts.
 pub(super) fn thoughts_of_part(raw: &Raw<'_>) -> Option<String> {
-    #[derive(Deserialize)]
+    #[derive(Read)]
     struct Thinking<'a> {
         #[serde(borrow, default)]
         thinking: Vec<Piece<'a>>,
     }
-    #[derive(Deserialize)]
+    #[derive(Read)]
     struct Piece<'a> {
         #[serde(borrow, default)]
         text: Option<Text<'a>>,

@@ -1,6 +1,6 @@
 //! How the answer is generated: lengths, sampling, thinking.
 
-use serde::Deserialize;
+use tollgate_macros::Read;
 
 use crate::protocol::convert::effort::{Amount, Effort};
 use crate::protocol::convert::loss::NO_COUNTERPART;
@@ -20,7 +20,7 @@ const MAX_CANDIDATES: u64 = 8;
 const MAX_LOGPROBS: u64 = 20;
 
 /// What clients say to Gemini in `extra_body.google` (<https://ai.google.dev/gemini-api/docs/openai#extra-body>).
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Read)]
 pub(super) struct Extra<'a> {
     #[serde(borrow, default)]
     thinking_config: Option<ThinkingConfig<'a>>,
@@ -32,7 +32,7 @@ pub(super) struct Extra<'a> {
 impl<'a> Extra<'a> {
     /// What stands in the request.
     pub(super) fn read(request: &'a Request<'a>) -> Self {
-        #[derive(Deserialize)]
+        #[derive(Read)]
         struct Body<'a> {
             #[serde(borrow)]
             google: Extra<'a>,

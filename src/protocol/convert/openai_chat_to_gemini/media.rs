@@ -1,6 +1,6 @@
 //! The parts of a message: texts, images, sounds, files.
 
-use serde::Deserialize;
+use tollgate_macros::Read;
 
 use super::thinking::text_part;
 use crate::protocol::convert::media::data_url;
@@ -111,12 +111,12 @@ fn other<'a>(
     path: &str,
     files: &mut MediaReader<'a>,
 ) -> Result<Part<'a>, ConvertError> {
-    #[derive(Deserialize)]
+    #[derive(tollgate_macros::Read)]
     struct Video<'a> {
         #[serde(borrow)]
         video_url: Address<'a>,
     }
-    #[derive(Deserialize)]
+    #[derive(Read)]
     struct Address<'a> {
         #[serde(borrow)]
         url: &'a str,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
+use tollgate_macros::Read;
 
 use crate::protocol::convert::Notes;
 use crate::protocol::convert::loss::FOREIGN_THINKING;
@@ -17,12 +17,12 @@ const OPENROUTER_FORMAT: &str = "google-gemini-v1";
 /// The signature in `google.thought_signature` of an `extra_content`
 /// (<https://ai.google.dev/gemini-api/docs/thought-signatures#openai>).
 pub(super) fn signature<'a>(extra_content: &'a Raw<'a>) -> Option<Text<'a>> {
-    #[derive(Deserialize)]
+    #[derive(Read)]
     struct Extra<'a> {
         #[serde(borrow)]
         google: Option<Google<'a>>,
     }
-    #[derive(Deserialize)]
+    #[derive(Read)]
     struct Google<'a> {
         #[serde(borrow)]
         thought_signature: Option<Text<'a>>,

@@ -1,6 +1,6 @@
 //! What a model thought, in the members that vendors have for it: the same in whole messages and in deltas.
 
-use serde::Deserialize;
+use tollgate_macros::Read;
 
 use crate::protocol::convert::seal::{Family, seal};
 use crate::protocol::openai_chat::wire::message::{ReasoningDetail, ThinkingBlock};
@@ -104,12 +104,12 @@ fn family(format: Option<&Text<'_>>) -> Option<Family> {
 
 /// Gemini's signature in a vendor's additions, sealed.
 pub(super) fn gemini_signature(extra_content: Option<&Raw<'_>>) -> Option<String> {
-    #[derive(Deserialize)]
+    #[derive(Read)]
     struct ExtraContent<'a> {
         #[serde(borrow)]
         google: Option<Google<'a>>,
     }
-    #[derive(Deserialize)]
+    #[derive(Read)]
     struct Google<'a> {
         #[serde(borrow)]
         thought_signature: Option<Text<'a>>,
@@ -121,14 +121,14 @@ pub(super) fn gemini_signature(extra_content: Option<&Raw<'_>>) -> Option<String
 
 /// The thinking in a part of Mistral's, which has parts itself or is a text.
 pub(super) fn mistral_thinking(part: &Raw<'_>) -> Option<String> {
-    #[derive(Deserialize)]
+    #[derive(Read)]
     struct Thinking<'a> {
         #[serde(borrow, rename = "type")]
         kind: Text<'a>,
         #[serde(borrow)]
         thinking: Raw<'a>,
     }
-    #[derive(Deserialize)]
+    #[derive(Read)]
     struct Piece<'a> {
         #[serde(borrow, default)]
         text: Option<Text<'a>>,

@@ -87,7 +87,7 @@ fn of_allowed<'a>(allowed: &'a AllowedTools<'a>, toolbox: &mut Toolbox<'a>, loss
 
 /// The type of a chosen tool, and its name or its server's.
 fn reference<'a>(choice: &'a Choice<'a>) -> (Text<'a>, &'a str) {
-    #[derive(serde::Deserialize)]
+    #[derive(tollgate_macros::Read)]
     struct Kind<'a> {
         #[serde(borrow, rename = "type")]
         kind: Text<'a>,

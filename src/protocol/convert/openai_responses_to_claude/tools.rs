@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::json;
+use tollgate_macros::Read;
 
 use super::client_tools;
 use crate::protocol::claude::capabilities;
@@ -312,7 +313,7 @@ fn family(kind: &str) -> &str {
 }
 
 fn runs_at_vendor(tool: &responses::ShellTool<'_>) -> bool {
-    #[derive(Deserialize)]
+    #[derive(Read)]
     struct Environment<'a> {
         #[serde(borrow, rename = "type")]
         kind: Text<'a>,

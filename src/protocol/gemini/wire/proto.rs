@@ -23,7 +23,30 @@ macro_rules! message {
         $(#[$meta:meta])*
         pub struct $name:ident<'a> {
             $( $(#[$doc:meta])* $field:ident $(= $camel:literal)? $(| $alias:literal)* : $type:ty, )*
-            $( ; $(#[$unknown_doc:meta])* $unknown:ident )?
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, tollgate_macros::Read)]
+        #[serde(bound(deserialize = "'de: 'a"))]
+        pub struct $name<'a> {
+            $(
+                $(#[$doc])*
+                #[serde(
+                    default,
+                    deserialize_with = "crate::protocol::gemini::wire::proto::Field::read",
+                    skip_serializing_if = "crate::protocol::gemini::wire::proto::absent"
+                )]
+                $( #[serde(rename(serialize = $camel), alias = $camel)] )?
+                $( #[serde(alias = $alias)] )*
+                pub $field: $type,
+            )*
+        }
+    };
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident<'a> {
+            $( $(#[$doc:meta])* $field:ident $(= $camel:literal)? $(| $alias:literal)* : $type:ty, )*
+            ; $(#[$unknown_doc:meta])* $unknown:ident
         }
     ) => {
         $(#[$meta])*
@@ -41,11 +64,9 @@ macro_rules! message {
                 $( #[serde(alias = $alias)] )*
                 pub $field: $type,
             )*
-            $(
-                $(#[$unknown_doc])*
-                #[serde(flatten, skip_serializing)]
-                pub $unknown: crate::protocol::gemini::wire::proto::Unknown,
-            )?
+            $(#[$unknown_doc])*
+            #[serde(flatten, skip_serializing)]
+            pub $unknown: crate::protocol::gemini::wire::proto::Unknown,
         }
     };
     (
@@ -55,7 +76,7 @@ macro_rules! message {
         }
     ) => {
         $(#[$meta])*
-        #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, tollgate_macros::Read)]
         pub struct $name {
             $(
                 $(#[$doc])*

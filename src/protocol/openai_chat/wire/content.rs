@@ -1,6 +1,7 @@
 //! What messages contain.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserializer, Serialize};
+use tollgate_macros::Read;
 
 use super::lenient::{Either, either, text_or};
 use crate::protocol::wire::Text;
@@ -33,7 +34,7 @@ tagged! {
 }
 
 /// Text.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct TextPart<'a> {
     /// May be empty, which Claude and Gemini refuse.
     #[serde(borrow)]
@@ -47,7 +48,7 @@ pub struct TextPart<'a> {
 }
 
 /// An image.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ImagePart<'a> {
     /// Where it is.
     #[serde(borrow, deserialize_with = "image_url")]
@@ -61,7 +62,7 @@ pub struct ImagePart<'a> {
 }
 
 /// Where an image is.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct ImageUrl<'a> {
     /// `https://…`, or `data:image/png;base64,…`.
     #[serde(borrow)]
@@ -80,7 +81,7 @@ fn image_url<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Image
 }
 
 /// A sound.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct InputAudioPart<'a> {
     /// Its bytes.
     #[serde(borrow)]
@@ -94,7 +95,7 @@ pub struct InputAudioPart<'a> {
 }
 
 /// The bytes of a sound.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct InputAudio<'a> {
     /// In base64, without the head of a data URL.
     #[serde(borrow)]
@@ -105,7 +106,7 @@ pub struct InputAudio<'a> {
 }
 
 /// A file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct FilePart<'a> {
     /// Its bytes or its id.
     #[serde(borrow)]
@@ -119,7 +120,7 @@ pub struct FilePart<'a> {
 }
 
 /// The bytes or the id of a file.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct File<'a> {
     /// `data:application/pdf;base64,…`; some clients give the base64 alone.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -133,7 +134,7 @@ pub struct File<'a> {
 }
 
 /// The model's refusal.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct RefusalPart<'a> {
     /// What the model said.
     #[serde(borrow)]
@@ -141,7 +142,7 @@ pub struct RefusalPart<'a> {
 }
 
 /// A border up to which the prompt is cached; a request writes at most four.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct PromptCacheBreakpoint<'a> {
     /// `explicit`.
     #[serde(borrow)]
@@ -152,7 +153,7 @@ pub struct PromptCacheBreakpoint<'a> {
 }
 
 /// Claude's border of the prompt cache, as compatible vendors take it on parts, messages and tools.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct CacheControl<'a> {
     /// `ephemeral`.
     #[serde(borrow, rename = "type")]

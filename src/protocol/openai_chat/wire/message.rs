@@ -3,6 +3,7 @@
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
+use tollgate_macros::Read;
 
 use super::content::{CacheControl, Content};
 use super::lenient::{json_text, null_is_default, words};
@@ -30,7 +31,7 @@ words! {
 }
 
 /// A message of a request, whoever speaks: `role` says which members count.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct Message<'a> {
     /// Who speaks.
     #[serde(borrow)]
@@ -77,7 +78,7 @@ pub struct Message<'a> {
 }
 
 /// Points at an earlier spoken answer.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct AudioId<'a> {
     /// Its id.
     #[serde(borrow)]
@@ -101,7 +102,7 @@ pub enum ToolCall<'a> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for ToolCall<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
+        #[derive(Read)]
         struct Kind<'a> {
             #[serde(borrow, rename = "type")]
             kind: Option<Text<'a>>,
@@ -122,7 +123,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for ToolCall<'a> {
 }
 
 /// A call of a function.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct FunctionToolCall<'a> {
     /// At most 64 characters at OpenAI; empty where a vendor gave none.
     #[serde(borrow, default, deserialize_with = "null_is_default")]
@@ -139,7 +140,7 @@ pub struct FunctionToolCall<'a> {
 }
 
 /// Which function is called, and how.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct FunctionCall<'a> {
     /// The function.
     #[serde(borrow)]
@@ -150,7 +151,7 @@ pub struct FunctionCall<'a> {
 }
 
 /// A call of a custom tool.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct CustomToolCall<'a> {
     /// At most 64 characters at OpenAI.
     #[serde(borrow)]
@@ -161,7 +162,7 @@ pub struct CustomToolCall<'a> {
 }
 
 /// Which custom tool is called, and how.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct CustomCall<'a> {
     /// The tool.
     #[serde(borrow)]
@@ -182,7 +183,7 @@ tagged! {
 }
 
 /// Thinking that can be read.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct Thinking<'a> {
     /// May be empty beside a signature. In a stream a fragment, and absent where only the signature comes.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -196,7 +197,7 @@ pub struct Thinking<'a> {
 }
 
 /// Thinking that is sealed.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct RedactedThinking<'a> {
     /// Opaque.
     #[serde(borrow)]
@@ -216,7 +217,7 @@ tagged! {
 }
 
 /// Reasoning that can be read; in a stream a fragment.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct ReasoningText<'a> {
     /// What was thought.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -236,7 +237,7 @@ pub struct ReasoningText<'a> {
 }
 
 /// A summary; in a stream a fragment.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct ReasoningSummary<'a> {
     /// Its text.
     #[serde(borrow)]
@@ -253,7 +254,7 @@ pub struct ReasoningSummary<'a> {
 }
 
 /// Reasoning that is sealed.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct ReasoningEncrypted<'a> {
     /// Opaque.
     #[serde(borrow)]

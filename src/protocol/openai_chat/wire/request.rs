@@ -1,6 +1,7 @@
 //! The request.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use tollgate_macros::Read;
 
 use super::content::Content;
 use super::lenient::{bound, text_or, whole, words};
@@ -10,7 +11,7 @@ use crate::protocol::wire::{Raw, Text};
 use crate::tagged;
 
 /// The body of `POST /chat/completions`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct Request<'a> {
     /// The model's name.
     #[serde(borrow)]
@@ -138,7 +139,7 @@ pub struct Request<'a> {
 }
 
 /// What a stream contains.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Read)]
 pub struct StreamOptions {
     /// A last chunk with the usage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -171,7 +172,7 @@ tagged! {
 }
 
 /// JSON by a schema.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct JsonSchemaFormat<'a> {
     /// The schema.
     #[serde(borrow)]
@@ -179,7 +180,7 @@ pub struct JsonSchemaFormat<'a> {
 }
 
 /// A schema.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct JsonSchema<'a> {
     /// At most 64 of `[A-Za-z0-9_-]`.
     #[serde(borrow)]
@@ -216,7 +217,7 @@ words! {
 }
 
 /// How much the model thinks (<https://openrouter.ai/docs/use-cases/reasoning-tokens>).
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct Reasoning<'a> {
     /// As a word.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -233,7 +234,7 @@ pub struct Reasoning<'a> {
 }
 
 /// How much the model thinks, after Claude.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct ThinkingOptions<'a> {
     /// `enabled`, `disabled`, `adaptive`.
     #[serde(borrow, rename = "type")]
@@ -244,7 +245,7 @@ pub struct ThinkingOptions<'a> {
 }
 
 /// How a spoken answer sounds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct AudioOptions<'a> {
     /// `wav`, `aac`, `mp3`, `flac`, `opus`, `pcm16`.
     #[serde(borrow)]
@@ -265,7 +266,7 @@ text_or! {
 }
 
 /// The user's own voice.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct VoiceId<'a> {
     /// Its id.
     #[serde(borrow)]
@@ -273,7 +274,7 @@ pub struct VoiceId<'a> {
 }
 
 /// What the answer will mostly be, such as a file of which little changes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct Prediction<'a> {
     /// `content`.
     #[serde(borrow, rename = "type")]
@@ -284,7 +285,7 @@ pub struct Prediction<'a> {
 }
 
 /// How the web is searched.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct WebSearchOptions<'a> {
     /// How much of what was found the model gets to see: `low`, `medium`, `high`.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -295,7 +296,7 @@ pub struct WebSearchOptions<'a> {
 }
 
 /// Where the user is.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct UserLocation<'a> {
     /// `approximate`.
     #[serde(borrow, rename = "type")]
@@ -306,7 +307,7 @@ pub struct UserLocation<'a> {
 }
 
 /// A place.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct ApproximateLocation<'a> {
     /// The city.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -323,7 +324,7 @@ pub struct ApproximateLocation<'a> {
 }
 
 /// How the prompt is cached.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct PromptCacheOptions<'a> {
     /// `implicit`, `explicit` (only up to the breakpoints).
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]

@@ -1,6 +1,7 @@
 //! The whole answer.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use tollgate_macros::Read;
 
 use super::content::{Content, Part};
 use super::lenient::{null_is_default, whole, whole_or_zero, words};
@@ -11,7 +12,7 @@ use crate::tagged;
 
 /// The body that answers a request without `stream`. What OpenAI always sends and some vendors leave out or send as null is read as
 /// empty.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct Response<'a> {
     /// `chatcmpl-…`.
     #[serde(borrow, default, deserialize_with = "null_is_default")]
@@ -49,7 +50,7 @@ pub struct Response<'a> {
 }
 
 /// One of the answers.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct Choice<'a> {
     /// Its place.
     #[serde(default, deserialize_with = "whole_or_zero")]
@@ -82,7 +83,7 @@ words! {
 }
 
 /// What the model says.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct ResponseMessage<'a> {
     /// `assistant`.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -135,7 +136,7 @@ tagged! {
 }
 
 /// A page that a text comes from.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct UrlCitationAnnotation<'a> {
     /// Which.
     #[serde(borrow)]
@@ -143,7 +144,7 @@ pub struct UrlCitationAnnotation<'a> {
 }
 
 /// A page, and the part of the text that comes from it.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct UrlCitation<'a> {
     /// Its address.
     #[serde(borrow)]
@@ -163,7 +164,7 @@ pub struct UrlCitation<'a> {
 }
 
 /// A spoken answer.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct Audio<'a> {
     /// By which a later message names it.
     #[serde(borrow)]
@@ -179,7 +180,7 @@ pub struct Audio<'a> {
 }
 
 /// How likely tokens were.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct Logprobs<'a> {
     /// Those of the content.
     #[serde(borrow, default)]
@@ -190,7 +191,7 @@ pub struct Logprobs<'a> {
 }
 
 /// How likely a token was.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct TokenLogprob<'a> {
     /// The token.
     #[serde(borrow)]
@@ -206,7 +207,7 @@ pub struct TokenLogprob<'a> {
 }
 
 /// How likely another token was.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct TopLogprob<'a> {
     /// The token.
     #[serde(borrow)]

@@ -1,7 +1,8 @@
 //! The events of a stream: chunks without names, `[DONE]` at the end. Each is read in one pass, but for parts of a content, annotations
 //! and pieces of reasoning with a signature.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use tollgate_macros::Read;
 
 use super::content::{Content, Part};
 use super::lenient::{null_is_default, whole, whole_or_zero};
@@ -15,7 +16,7 @@ use crate::protocol::wire::{Raw, Text};
 pub const DONE: &str = "[DONE]";
 
 /// The data of every other event.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct Chunk<'a> {
     /// `chatcmpl-…`, the same in all chunks.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -54,7 +55,7 @@ pub struct Chunk<'a> {
 }
 
 /// What a chunk adds to one of the answers.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct ChunkChoice<'a> {
     /// The answer.
     #[serde(default, deserialize_with = "whole_or_zero")]
@@ -71,7 +72,7 @@ pub struct ChunkChoice<'a> {
 }
 
 /// What is added to an answer. Texts are fragments, to be put together.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct Delta<'a> {
     /// In the first delta only: OpenAI's SDK puts repeated roles together, as it does with ids and names of calls.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -116,7 +117,7 @@ pub struct Delta<'a> {
 }
 
 /// What is added to a call.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct ToolCallDelta<'a> {
     /// Which call. OpenAI's SDK needs it; some vendors leave it out, and send each call whole.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole")]
@@ -139,7 +140,7 @@ pub struct ToolCallDelta<'a> {
 }
 
 /// What is added to a call of a function.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct FunctionCallDelta<'a> {
     /// In the first fragment only.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -150,7 +151,7 @@ pub struct FunctionCallDelta<'a> {
 }
 
 /// What is added to a call of a custom tool.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct CustomCallDelta<'a> {
     /// In the first fragment only.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -161,7 +162,7 @@ pub struct CustomCallDelta<'a> {
 }
 
 /// What is added to a spoken answer.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct AudioDelta<'a> {
     /// By which a later message names it.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]

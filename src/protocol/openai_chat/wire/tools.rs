@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
+use tollgate_macros::Read;
 
 use super::content::CacheControl;
 use super::lenient::{text_or, words};
@@ -19,7 +20,7 @@ tagged! {
 }
 
 /// A function of the client.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct FunctionTool<'a> {
     /// What it is.
     #[serde(borrow)]
@@ -30,7 +31,7 @@ pub struct FunctionTool<'a> {
 }
 
 /// What a function is.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct FunctionDefinition<'a> {
     /// At most 64 of `[A-Za-z0-9_-]`.
     #[serde(borrow)]
@@ -47,7 +48,7 @@ pub struct FunctionDefinition<'a> {
 }
 
 /// A tool of the client that takes text.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct CustomTool<'a> {
     /// What it is.
     #[serde(borrow)]
@@ -55,7 +56,7 @@ pub struct CustomTool<'a> {
 }
 
 /// What a custom tool is.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct CustomDefinition<'a> {
     /// Its name.
     #[serde(borrow)]
@@ -79,11 +80,11 @@ tagged! {
 }
 
 /// An object that has only its `type`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Read)]
 pub struct Bare {}
 
 /// Text by a grammar; the Responses API has its members without this nesting.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct GrammarFormat<'a> {
     /// The grammar.
     #[serde(borrow)]
@@ -91,7 +92,7 @@ pub struct GrammarFormat<'a> {
 }
 
 /// A grammar.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct Grammar<'a> {
     /// Its text.
     #[serde(borrow)]
@@ -148,7 +149,7 @@ tagged! {
 }
 
 /// A function, by its name.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct FunctionChoice<'a> {
     /// Which.
     #[serde(borrow)]
@@ -156,7 +157,7 @@ pub struct FunctionChoice<'a> {
 }
 
 /// A custom tool, by its name.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct CustomChoice<'a> {
     /// Which.
     #[serde(borrow)]
@@ -164,7 +165,7 @@ pub struct CustomChoice<'a> {
 }
 
 /// A name.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Read)]
 pub struct Named<'a> {
     /// The name.
     #[serde(borrow)]
@@ -172,7 +173,7 @@ pub struct Named<'a> {
 }
 
 /// The tools that may be called out of those that are declared, which keeps the prompt's beginning the same.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct AllowedToolsChoice<'a> {
     /// Which.
     #[serde(borrow)]
@@ -180,7 +181,7 @@ pub struct AllowedToolsChoice<'a> {
 }
 
 /// Which tools may be called.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct AllowedTools<'a> {
     /// `auto` or `required`.
     #[serde(borrow)]

@@ -1,11 +1,12 @@
 //! What an answer took.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use tollgate_macros::Read;
 
 use super::lenient::{whole, whole_or_zero};
 
 /// The tokens that an answer took. Totals include their details; some vendors' details exceed their total.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Read)]
 pub struct CompletionUsage {
     /// Of the prompt, those from and to the cache included.
     #[serde(default, deserialize_with = "whole_or_zero")]
@@ -31,7 +32,7 @@ pub struct CompletionUsage {
 }
 
 /// What the tokens of the prompt are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Read)]
 pub struct PromptTokensDetails {
     /// Read from the cache.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole")]
@@ -51,7 +52,7 @@ pub struct PromptTokensDetails {
 }
 
 /// What the tokens of the answer are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Read)]
 pub struct CompletionTokensDetails {
     /// Reasoning, shown or not.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole")]

@@ -5,6 +5,7 @@
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
+use tollgate_macros::Read;
 
 use super::common::words;
 use crate::protocol::wire::Text;
@@ -58,7 +59,7 @@ tagged! {
 }
 
 /// A tool by its name.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ToolName<'a> {
     /// The name.
     #[serde(borrow)]
@@ -66,7 +67,7 @@ pub struct ToolName<'a> {
 }
 
 /// A tool of an MCP server.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct McpToolName<'a> {
     /// The server.
     #[serde(borrow)]
@@ -77,7 +78,7 @@ pub struct McpToolName<'a> {
 }
 
 /// A choice among some of the tools.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct AllowedTools<'a> {
     /// `auto` or `required`.
     #[serde(borrow)]

@@ -6,11 +6,12 @@ use std::fmt;
 
 use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, Visitor};
+use tollgate_macros::Read;
 
 use crate::protocol::wire::{Text, leading_kind};
 
 /// The object of a tool, an action or an environment that has no members besides `type`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Read)]
 pub struct Bare {}
 
 pub(super) use crate::protocol::wire::TextOr;

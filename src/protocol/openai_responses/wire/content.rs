@@ -3,7 +3,8 @@
 //! <https://developers.openai.com/api/reference/resources/responses>, `ResponseInputContent`, `ResponseOutputText` and
 //! their like of openai (Python) 3.57.0.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use tollgate_macros::Read;
 
 use super::common::TextOr;
 use super::request::PromptCacheBreakpoint;
@@ -36,7 +37,7 @@ tagged! {
 }
 
 /// A text.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct PlainText<'a> {
     /// The text.
     #[serde(borrow)]
@@ -44,7 +45,7 @@ pub struct PlainText<'a> {
 }
 
 /// Text towards the model.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct InputText<'a> {
     /// The text.
     #[serde(borrow)]
@@ -55,7 +56,7 @@ pub struct InputText<'a> {
 }
 
 /// An image, by one of `image_url` and `file_id`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct InputImage<'a> {
     /// An `https` URL or a data URL.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -72,7 +73,7 @@ pub struct InputImage<'a> {
 }
 
 /// A file, by one of `file_data`, `file_url` and `file_id`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct InputFile<'a> {
     /// A data URL with Base64.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -95,7 +96,7 @@ pub struct InputFile<'a> {
 }
 
 /// Sound.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct InputAudio<'a> {
     /// The sound itself.
     #[serde(borrow)]
@@ -103,7 +104,7 @@ pub struct InputAudio<'a> {
 }
 
 /// Encoded sound.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct AudioData<'a> {
     /// Base64.
     #[serde(borrow)]
@@ -114,7 +115,7 @@ pub struct AudioData<'a> {
 }
 
 /// Text from the model.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct OutputText<'a> {
     /// The text.
     #[serde(borrow)]
@@ -128,7 +129,7 @@ pub struct OutputText<'a> {
 }
 
 /// The model's refusal.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct Refusal<'a> {
     /// What it says.
     #[serde(borrow)]
@@ -150,7 +151,7 @@ tagged! {
 }
 
 /// A web page.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct UrlCitation<'a> {
     /// Where it is.
     #[serde(borrow)]
@@ -165,7 +166,7 @@ pub struct UrlCitation<'a> {
 }
 
 /// A file that was searched.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct FileCitation<'a> {
     /// The file.
     #[serde(borrow)]
@@ -178,7 +179,7 @@ pub struct FileCitation<'a> {
 }
 
 /// A file in a container.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct ContainerFileCitation<'a> {
     /// The container.
     #[serde(borrow)]
@@ -196,7 +197,7 @@ pub struct ContainerFileCitation<'a> {
 }
 
 /// A file that was made.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct FilePath<'a> {
     /// The file.
     #[serde(borrow)]
@@ -206,7 +207,7 @@ pub struct FilePath<'a> {
 }
 
 /// A token and how likely it was.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct LogProb<'a> {
     /// The token.
     #[serde(borrow)]
@@ -222,7 +223,7 @@ pub struct LogProb<'a> {
 }
 
 /// A token that could have been.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct TopLogProb<'a> {
     /// The token.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]

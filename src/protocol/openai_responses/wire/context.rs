@@ -2,7 +2,8 @@
 //!
 //! <https://developers.openai.com/api/reference/resources/responses>, `ResponseInputItem` of openai (Python) 3.57.0.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use tollgate_macros::Read;
 
 use super::item::Role;
 use super::request::{Reasoning, TextOptions};
@@ -10,7 +11,7 @@ use super::tools::Tool;
 use crate::protocol::wire::{Raw, Text};
 
 /// Tools that are added at this point of the input. Codex has all its tools here.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct AdditionalTools<'a> {
     /// `at_…`
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -24,7 +25,7 @@ pub struct AdditionalTools<'a> {
 }
 
 /// Parameters that hold from this point on.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct ConfigurationUpdate<'a> {
     /// The item's.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -38,7 +39,7 @@ pub struct ConfigurationUpdate<'a> {
 }
 
 /// A search among the tools.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ToolSearchCall<'a> {
     /// `tsc_…`
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -61,7 +62,7 @@ pub struct ToolSearchCall<'a> {
 }
 
 /// The tools that were found.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct ToolSearchOutput<'a> {
     /// `tso_…`
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -84,7 +85,7 @@ pub struct ToolSearchOutput<'a> {
 }
 
 /// A program that calls tools; it runs at the vendor.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct Program<'a> {
     /// The item's.
     #[serde(borrow)]
@@ -101,7 +102,7 @@ pub struct Program<'a> {
 }
 
 /// What a program returned.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct ProgramOutput<'a> {
     /// The item's.
     #[serde(borrow)]
@@ -118,7 +119,7 @@ pub struct ProgramOutput<'a> {
 }
 
 /// The conversation so far, compacted.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct Compaction<'a> {
     /// `cmp_…`
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -132,7 +133,7 @@ pub struct Compaction<'a> {
 }
 
 /// Asks for a compaction.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct CompactionTrigger<'a> {
     /// The item's.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -140,7 +141,7 @@ pub struct CompactionTrigger<'a> {
 }
 
 /// An item that the vendor has.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct ItemReference<'a> {
     /// The item.
     #[serde(borrow)]

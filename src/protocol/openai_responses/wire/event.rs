@@ -2,7 +2,8 @@
 //!
 //! <https://developers.openai.com/api/reference/resources/responses/streaming-events>, `ResponseStreamEvent` of openai (Python) 3.57.0.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use tollgate_macros::Read;
 
 use super::common::lenient;
 use super::content::{Annotation, LogProb, Part};
@@ -12,7 +13,7 @@ use super::response::Response;
 use crate::protocol::wire::Text;
 
 /// The response as a whole.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct ResponseEvent<'a> {
     /// The event's number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -23,7 +24,7 @@ pub struct ResponseEvent<'a> {
 }
 
 /// An error. Its members are flat; over WebSockets they are in `error`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct ErrorEvent<'a> {
     /// The event's number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,7 +47,7 @@ pub struct ErrorEvent<'a> {
 }
 
 /// The nested form of an error.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct ErrorBody<'a> {
     /// The kind of error.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -63,7 +64,7 @@ pub struct ErrorBody<'a> {
 }
 
 /// An item.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ItemEvent<'a> {
     /// The event's number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -77,7 +78,7 @@ pub struct ItemEvent<'a> {
 }
 
 /// A part, of an item's content or of its summary.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct PartEvent<'a> {
     /// The event's number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -103,7 +104,7 @@ pub struct PartEvent<'a> {
 }
 
 /// A piece of text. It is the most frequent event and read in one pass.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct DeltaEvent<'a> {
     /// The event's number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -135,7 +136,7 @@ pub struct DeltaEvent<'a> {
 }
 
 /// A whole text.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct TextEvent<'a> {
     /// The event's number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -161,7 +162,7 @@ pub struct TextEvent<'a> {
 }
 
 /// A whole refusal.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct RefusalEvent<'a> {
     /// The event's number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -181,7 +182,7 @@ pub struct RefusalEvent<'a> {
 }
 
 /// Whole arguments.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct ArgumentsEvent<'a> {
     /// The event's number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -201,7 +202,7 @@ pub struct ArgumentsEvent<'a> {
 }
 
 /// The whole input of a custom tool.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct InputEvent<'a> {
     /// The event's number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -218,7 +219,7 @@ pub struct InputEvent<'a> {
 }
 
 /// The whole source of a run of Python.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct CodeEvent<'a> {
     /// The event's number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -235,7 +236,7 @@ pub struct CodeEvent<'a> {
 }
 
 /// Where a text comes from.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct AnnotationEvent<'a> {
     /// The event's number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -258,7 +259,7 @@ pub struct AnnotationEvent<'a> {
 }
 
 /// A change of an item's state.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct StateEvent<'a> {
     /// The event's number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -272,7 +273,7 @@ pub struct StateEvent<'a> {
 }
 
 /// An image before the final one.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct PartialImageEvent<'a> {
     /// The event's number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -303,7 +304,7 @@ pub struct PartialImageEvent<'a> {
 }
 
 /// A command.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct CommandEvent<'a> {
     /// The event's number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -323,7 +324,7 @@ pub struct CommandEvent<'a> {
 }
 
 /// What a command prints.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct ShellDeltaEvent<'a> {
     /// The event's number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -343,7 +344,7 @@ pub struct ShellDeltaEvent<'a> {
 }
 
 /// A piece of what a command prints.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct ShellDelta<'a> {
     /// Of its output.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -354,7 +355,7 @@ pub struct ShellDelta<'a> {
 }
 
 /// What a command printed.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct ShellOutputEvent<'a> {
     /// The event's number.
     #[serde(default, skip_serializing_if = "Option::is_none")]

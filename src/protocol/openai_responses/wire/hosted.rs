@@ -2,13 +2,14 @@
 //!
 //! <https://developers.openai.com/api/reference/resources/responses>, `ResponseFunctionWebSearch` and its like of openai (Python) 3.57.0.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use tollgate_macros::Read;
 
 use crate::protocol::wire::{Raw, Text};
 use crate::tagged;
 
 /// A search of the web.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct WebSearchCall<'a> {
     /// `ws_…`
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -34,7 +35,7 @@ tagged! {
 }
 
 /// A search.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct WebSearch<'a> {
     /// What was searched for; the older member.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -48,7 +49,7 @@ pub struct WebSearch<'a> {
 }
 
 /// A page.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct WebSource<'a> {
     /// `url`, or `api` of the vendor's own sources.
     #[serde(borrow)]
@@ -62,7 +63,7 @@ pub struct WebSource<'a> {
 }
 
 /// A page was opened.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct OpenPage<'a> {
     /// Where it is.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -70,7 +71,7 @@ pub struct OpenPage<'a> {
 }
 
 /// A page was searched.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct FindInPage<'a> {
     /// Where it is.
     #[serde(borrow)]
@@ -81,7 +82,7 @@ pub struct FindInPage<'a> {
 }
 
 /// A search of files.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct FileSearchCall<'a> {
     /// `fs_…`
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -98,7 +99,7 @@ pub struct FileSearchCall<'a> {
 }
 
 /// A piece of a file.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct FileSearchResult<'a> {
     /// The file.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -118,7 +119,7 @@ pub struct FileSearchResult<'a> {
 }
 
 /// A run of Python.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct CodeInterpreterCall<'a> {
     /// `ci_…`
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -148,7 +149,7 @@ tagged! {
 }
 
 /// Printed text.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct Logs<'a> {
     /// The text.
     #[serde(borrow)]
@@ -156,7 +157,7 @@ pub struct Logs<'a> {
 }
 
 /// An image.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ImageUrl<'a> {
     /// Where it is.
     #[serde(borrow)]
@@ -164,7 +165,7 @@ pub struct ImageUrl<'a> {
 }
 
 /// A made image.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct ImageGenerationCall<'a> {
     /// `ig_…`
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -202,7 +203,7 @@ pub struct ImageGenerationCall<'a> {
 }
 
 /// The tools of an MCP server.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct McpListTools<'a> {
     /// `mcpl_…`
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -219,7 +220,7 @@ pub struct McpListTools<'a> {
 }
 
 /// A tool of an MCP server.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct McpToolInfo<'a> {
     /// The name.
     #[serde(borrow)]
@@ -236,7 +237,7 @@ pub struct McpToolInfo<'a> {
 }
 
 /// A call of an MCP server's tool; the output is in it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct McpCall<'a> {
     /// `mcp_…`
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -265,7 +266,7 @@ pub struct McpCall<'a> {
 }
 
 /// Asks whether a tool may be called.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct McpApprovalRequest<'a> {
     /// `mcpr_…`
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -282,7 +283,7 @@ pub struct McpApprovalRequest<'a> {
 }
 
 /// Whether a tool may be called.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct McpApprovalResponse<'a> {
     /// The item's.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]

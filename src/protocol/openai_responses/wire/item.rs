@@ -7,6 +7,7 @@
 use serde::de::{Error as _, IgnoredAny};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
+use tollgate_macros::Read;
 
 use super::common::{Bare, lenient, words};
 use super::content::{Content, Part};
@@ -39,7 +40,7 @@ pub enum InputItem<'a> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for InputItem<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
+        #[derive(Read)]
         struct Shape {
             r#type: Option<IgnoredAny>,
             role: Option<IgnoredAny>,
@@ -126,7 +127,7 @@ tagged! {
 }
 
 /// A message.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct Message<'a> {
     /// `msg_…`; required in an output.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -160,7 +161,7 @@ words! {
 }
 
 /// The model's reasoning. It has to be sent back unchanged, the id included.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct ReasoningItem<'a> {
     /// `rs_…`
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -180,7 +181,7 @@ pub struct ReasoningItem<'a> {
 }
 
 /// A call of a function.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct FunctionCall<'a> {
     /// `fc_…`; the item's, not the call's.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -212,7 +213,7 @@ pub struct FunctionCall<'a> {
 }
 
 /// What a function or a custom tool returned.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct FunctionCallOutput<'a> {
     /// The item's.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -241,7 +242,7 @@ pub struct FunctionCallOutput<'a> {
 }
 
 /// A call of a custom tool.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct CustomToolCall<'a> {
     /// `ctc_…`
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -283,7 +284,7 @@ tagged! {
 }
 
 /// A program that calls.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct CallingProgram<'a> {
     /// Its call id.
     #[serde(borrow)]

@@ -2,7 +2,8 @@
 //!
 //! <https://developers.openai.com/api/reference/resources/responses>, `ResponseComputerToolCall` and its like of openai (Python) 3.57.0.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use tollgate_macros::Read;
 
 use super::common::Bare;
 use super::item::Caller;
@@ -10,7 +11,7 @@ use crate::protocol::wire::{Raw, Text};
 use crate::tagged;
 
 /// Actions at the computer.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct ComputerCall<'a> {
     /// `cu_…`
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -33,7 +34,7 @@ pub struct ComputerCall<'a> {
 }
 
 /// What the user has to confirm.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct SafetyCheck<'a> {
     /// The check.
     #[serde(borrow)]
@@ -47,7 +48,7 @@ pub struct SafetyCheck<'a> {
 }
 
 /// What the computer shows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ComputerCallOutput<'a> {
     /// The item's.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -70,7 +71,7 @@ pub struct ComputerCallOutput<'a> {
 }
 
 /// An image of the screen.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct Screenshot<'a> {
     /// `computer_screenshot`
     #[serde(borrow)]
@@ -84,7 +85,7 @@ pub struct Screenshot<'a> {
 }
 
 /// Commands.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ShellCall<'a> {
     /// `sh_…`
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -110,7 +111,7 @@ pub struct ShellCall<'a> {
 }
 
 /// Commands, which may run side by side.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct ShellAction<'a> {
     /// One line each.
     #[serde(borrow)]
@@ -124,7 +125,7 @@ pub struct ShellAction<'a> {
 }
 
 /// What the commands printed.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct ShellCallOutput<'a> {
     /// The item's.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -150,7 +151,7 @@ pub struct ShellCallOutput<'a> {
 }
 
 /// What a command printed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ShellOutput<'a> {
     /// Its output.
     #[serde(borrow)]
@@ -177,14 +178,14 @@ tagged! {
 }
 
 /// An end.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct Exit {
     /// 0 is success.
     pub exit_code: i64,
 }
 
 /// A command, the older tool.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct LocalShellCall<'a> {
     /// `lsh_…`
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -201,7 +202,7 @@ pub struct LocalShellCall<'a> {
 }
 
 /// What a command printed. It has no `call_id` in the SDK.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct LocalShellCallOutput<'a> {
     /// The call's.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -218,7 +219,7 @@ pub struct LocalShellCallOutput<'a> {
 }
 
 /// A change of a file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ApplyPatchCall<'a> {
     /// `apc_…`
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -253,7 +254,7 @@ tagged! {
 }
 
 /// What changes in a file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct FileDiff<'a> {
     /// The file.
     #[serde(borrow)]
@@ -264,7 +265,7 @@ pub struct FileDiff<'a> {
 }
 
 /// A file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct PatchPath<'a> {
     /// The file.
     #[serde(borrow)]
@@ -272,7 +273,7 @@ pub struct PatchPath<'a> {
 }
 
 /// Whether a change was made.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ApplyPatchCallOutput<'a> {
     /// The item's.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]

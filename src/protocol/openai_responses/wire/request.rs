@@ -2,7 +2,8 @@
 //!
 //! <https://developers.openai.com/api/reference/resources/responses/methods/create>, `ResponseCreateParams` of openai (Python) 3.57.0.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use tollgate_macros::Read;
 
 use super::choice::ToolChoice;
 use super::common::{Bare, TextOr, words};
@@ -12,7 +13,7 @@ use crate::protocol::wire::{Raw, Text};
 use crate::tagged;
 
 /// What a client asks for.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct Request<'a> {
     /// May be absent where `prompt` names one.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -122,7 +123,7 @@ pub struct Request<'a> {
 }
 
 /// A conversation by its id.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ConversationReference<'a> {
     /// `conv_…`
     #[serde(borrow)]
@@ -130,7 +131,7 @@ pub struct ConversationReference<'a> {
 }
 
 /// A prompt held at the vendor.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct Prompt<'a> {
     /// `pmpt_…`
     #[serde(borrow)]
@@ -144,7 +145,7 @@ pub struct Prompt<'a> {
 }
 
 /// Details of the stream. The usage always comes.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct StreamOptions {
     /// Whether deltas are padded to hide their lengths; absent is true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -152,7 +153,7 @@ pub struct StreamOptions {
 }
 
 /// Form of the answer's text.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct TextOptions<'a> {
     /// Absent is plain text.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -175,7 +176,7 @@ tagged! {
 }
 
 /// A schema that the text has to follow.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct JsonSchema<'a> {
     /// At most 64 letters, digits, underscores and dashes.
     #[serde(borrow)]
@@ -192,7 +193,7 @@ pub struct JsonSchema<'a> {
 }
 
 /// How the model reasons. A response has it too.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct Reasoning<'a> {
     /// How much it reasons.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -232,7 +233,7 @@ words! {
 }
 
 /// How the prompt is cached. A response has it too.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct PromptCacheOptions<'a> {
     /// `implicit` or `explicit`; the latter caches only up to the marked parts.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -249,7 +250,7 @@ pub struct PromptCacheOptions<'a> {
 }
 
 /// Marks the end of what is to be cached.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct PromptCacheBreakpoint<'a> {
     /// `explicit`
     #[serde(borrow)]

@@ -2,7 +2,8 @@
 //!
 //! <https://developers.openai.com/api/reference/resources/responses/methods/create>, `Response` of openai (Python) 3.57.0.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use tollgate_macros::Read;
 
 use super::common::{lenient, words};
 use super::item::Item;
@@ -13,7 +14,7 @@ use crate::protocol::wire::{Raw, Text};
 ///
 /// It repeats most of the request, which is carried as it is: the first
 /// events of each stream do so too, and nobody reads it there.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct Response<'a> {
     /// `resp_…`
     #[serde(borrow)]
@@ -156,7 +157,7 @@ words! {
 }
 
 /// Why a response is incomplete.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct IncompleteDetails<'a> {
     /// The reason.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -178,7 +179,7 @@ words! {
 }
 
 /// Why a response failed.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct ResponseError<'a> {
     /// Such as `server_error`, `rate_limit_exceeded`, `invalid_prompt`.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none", deserialize_with = "lenient::code")]
@@ -198,7 +199,7 @@ pub struct ResponseError<'a> {
 }
 
 /// An item of the input that the vendor left out.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct InputTransformation<'a> {
     /// `reasoning`
     #[serde(borrow)]
@@ -215,7 +216,7 @@ pub struct InputTransformation<'a> {
 }
 
 /// Tokens. The totals include their details.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct Usage {
     /// Of the input, cached ones included.
     #[serde(default, deserialize_with = "lenient::or_default")]
@@ -245,7 +246,7 @@ impl Usage {
 }
 
 /// What is in the input's tokens.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct InputTokensDetails {
     /// Read from the cache.
     #[serde(default, deserialize_with = "lenient::or_default")]
@@ -259,7 +260,7 @@ pub struct InputTokensDetails {
 }
 
 /// How long written tokens live.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct CacheWriteTokensDetails {
     /// Half an hour.
     #[serde(default, deserialize_with = "lenient::or_default")]
@@ -270,7 +271,7 @@ pub struct CacheWriteTokensDetails {
 }
 
 /// What is in the output's tokens.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct OutputTokensDetails {
     /// Reasoning.
     #[serde(default, deserialize_with = "lenient::or_default")]
@@ -278,7 +279,7 @@ pub struct OutputTokensDetails {
 }
 
 /// The answer of `POST /v1/responses/compact`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct CompactedResponse<'a> {
     /// `resp_…`
     #[serde(borrow)]
@@ -301,7 +302,7 @@ pub struct CompactedResponse<'a> {
 }
 
 /// The answer of `POST /v1/responses/input_tokens`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct InputTokens<'a> {
     /// `response.input_tokens`
     #[serde(borrow)]

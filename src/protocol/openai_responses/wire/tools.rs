@@ -2,7 +2,8 @@
 //!
 //! <https://developers.openai.com/api/reference/resources/responses/methods/create>, `ToolParam` of openai (Python) 3.57.0.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use tollgate_macros::Read;
 
 use super::common::{Bare, TextOr};
 use crate::protocol::wire::{Raw, Text};
@@ -51,7 +52,7 @@ tagged! {
 }
 
 /// A function of the client.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct FunctionTool<'a> {
     /// At most 64 letters, digits, underscores and dashes.
     #[serde(borrow)]
@@ -80,7 +81,7 @@ pub struct FunctionTool<'a> {
 }
 
 /// A tool of the client whose input is text.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct CustomTool<'a> {
     /// The name.
     #[serde(borrow)]
@@ -113,7 +114,7 @@ tagged! {
 }
 
 /// A grammar.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct Grammar<'a> {
     /// `lark` or `regex`.
     #[serde(borrow)]
@@ -124,7 +125,7 @@ pub struct Grammar<'a> {
 }
 
 /// A group of tools.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct NamespaceTool<'a> {
     /// The group's name.
     #[serde(borrow)]
@@ -138,7 +139,7 @@ pub struct NamespaceTool<'a> {
 }
 
 /// Finds tools that are loaded later.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct ToolSearchTool<'a> {
     /// `server` or `client`: who searches.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -152,7 +153,7 @@ pub struct ToolSearchTool<'a> {
 }
 
 /// Searches the web.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct WebSearchTool<'a> {
     /// Where to search.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -172,7 +173,7 @@ pub struct WebSearchTool<'a> {
 }
 
 /// Where to search.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct WebSearchFilters<'a> {
     /// Domains, their subdomains included.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -180,7 +181,7 @@ pub struct WebSearchFilters<'a> {
 }
 
 /// About where the user is.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct UserLocation<'a> {
     /// `approximate`
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -200,7 +201,7 @@ pub struct UserLocation<'a> {
 }
 
 /// Searches files at the vendor.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct FileSearchTool<'a> {
     /// Where to search.
     #[serde(borrow)]
@@ -217,7 +218,7 @@ pub struct FileSearchTool<'a> {
 }
 
 /// Runs Python at the vendor.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct CodeInterpreterTool<'a> {
     /// Id of a container or how to make one.
     #[serde(borrow)]
@@ -228,7 +229,7 @@ pub struct CodeInterpreterTool<'a> {
 }
 
 /// How a container is made.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct CodeInterpreterContainer<'a> {
     /// `auto`
     #[serde(borrow)]
@@ -245,7 +246,7 @@ pub struct CodeInterpreterContainer<'a> {
 }
 
 /// The display of the computer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Read)]
 pub struct ComputerUsePreviewTool<'a> {
     /// Pixels.
     pub display_width: u64,
@@ -257,7 +258,7 @@ pub struct ComputerUsePreviewTool<'a> {
 }
 
 /// Makes images.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct ImageGenerationTool<'a> {
     /// Such as `gpt-image-2`.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -307,7 +308,7 @@ pub struct ImageGenerationTool<'a> {
 }
 
 /// An MCP server. One of `server_url`, `connector_id` and `tunnel_id` is there.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct McpTool<'a> {
     /// Names the server in calls.
     #[serde(borrow)]
@@ -345,7 +346,7 @@ pub struct McpTool<'a> {
 }
 
 /// Runs commands.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct ShellTool<'a> {
     /// By `type`: `container_auto`, `container_reference` or `local`.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -356,7 +357,7 @@ pub struct ShellTool<'a> {
 }
 
 /// Changes the client's files.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Read)]
 pub struct ApplyPatchTool<'a> {
     /// `direct`, `programmatic`.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
