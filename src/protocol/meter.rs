@@ -306,12 +306,12 @@ fn document_usage(dialect: Dialect, answer: &[u8]) -> Option<Usage> {
 
 /// Which of Gemini's answers an event is about, a bit for each; there are at most eight.
 fn candidates(data: &[u8]) -> u64 {
-    #[derive(Deserialize)]
+    #[derive(Read)]
     struct Event {
         #[serde(default)]
         candidates: Vec<Candidate>,
     }
-    #[derive(Deserialize)]
+    #[derive(Read)]
     struct Candidate {
         #[serde(default)]
         index: u32,

@@ -29,13 +29,11 @@ impl LeftOut for ChatRequest<'_> {
         if demands && !has_tools && to != Dialect::OpenAiResponses {
             losses.add("tool_choice", "there is no tool to call");
         }
-        match &self.response_format {
-            Some(ResponseFormat::JsonSchema(format)) if to == Dialect::Claude => {
-                if format.json_schema.description.is_some() {
-                    losses.add("response_format.json_schema.description", NO_PLACE_FOR_A_DESCRIPTION);
-                }
-            }
-            _ => {}
+        if let Some(ResponseFormat::JsonSchema(format)) = &self.response_format
+            && to == Dialect::Claude
+            && format.json_schema.description.is_some()
+        {
+            losses.add("response_format.json_schema.description", NO_PLACE_FOR_A_DESCRIPTION);
         }
         if to == Dialect::OpenAiResponses {
             for (index, message) in self.messages.iter().enumerate() {
@@ -111,10 +109,11 @@ fn of_block(block: &ContentBlock<'_>, to: Dialect, path: &str, losses: &mut Loss
         let path = format!("{path}.content[{index}]");
         match block {
             ResultBlock::Image(block) => of_image(block, &path, losses),
-            ResultBlock::SearchResult(block) if to == Dialect::Gemini => {
-                if block.citations.as_ref().is_some_and(|citations| citations.enabled == Some(true)) {
-                    losses.add_once(format_args!("{path}.citations"), "the answer does not cite what a tool has found");
-                }
+            ResultBlock::SearchResult(block)
+                if to == Dialect::Gemini
+                    && block.citations.as_ref().is_some_and(|citations| citations.enabled == Some(true)) =>
+            {
+                losses.add_once(format_args!("{path}.citations"), "the answer does not cite what a tool has found");
             }
             _ => {}
         }
