@@ -54,20 +54,15 @@ fn implementation(input: &DeriveInput) -> Result<TokenStream> {
         return Err(Error::new_spanned(input, "at most 64 names are expected"));
     }
     let required = required(&members);
-    let body = if members.iter().any(|member| matches!(member.start, Start::Nothing)) {
-        by_parts(input, &members)
-    } else {
-        in_place(input, &members)
-    };
+    let is_in_place = !members.iter().any(|member| matches!(member.start, Start::Nothing));
+    let body = if is_in_place { in_place(&members) } else { by_parts(input, &members) };
     let name = &input.ident;
     let (_, arguments, conditions) = input.generics.split_for_impl();
-    let lifetimes: Vec<_> = input.generics.lifetimes().map(|parameter| &parameter.lifetime).collect();
-    let parameters = input.generics.params.iter().map(|parameter| match parameter {
-        GenericParam::Type(parameter) => quote!(#parameter: ::serde::Deserialize<'de>),
-        parameter => quote!(#parameter),
-    });
-    let parameters = quote!('de: #(#lifetimes)+*, #(#parameters),*);
+    let parameters = parameters(input);
+    let fill = is_in_place.then(|| fill(input, name, &members));
     Ok(quote! {
+        #fill
+
         impl<#parameters> crate::protocol::members::Members<'de> for #name #arguments #conditions {
             fn read<A: ::serde::de::MapAccess<'de>>(map: &mut A) -> ::core::result::Result<Self, A::Error> {
                 const NAMES: &[&str] = &[#(#names),*];
@@ -98,48 +93,73 @@ fn required(members: &[Member<'_>]) -> u64 {
 }
 
 /// The struct is made first, and its fields are filled.
-fn in_place(input: &DeriveInput, members: &[Member<'_>]) -> TokenStream {
+fn in_place(members: &[Member<'_>]) -> TokenStream {
     let fields = members.iter().map(|member| member.field);
     let starts = members.iter().map(Member::start);
-    let arms = arms(input, members, |member| {
-        let field = member.field;
-        quote!(&mut value.#field)
-    });
     quote! {
         let mut value = Self { #(#fields: #starts),* };
-        crate::protocol::members::each(map, NAMES, REQUIRED, &mut |index, map| match index { #arms })?;
+        crate::protocol::members::each(map, NAMES, REQUIRED, &mut value)?;
         Ok(value)
     }
 }
 
 /// The fields are gathered first, and the struct is made of them.
 fn by_parts(input: &DeriveInput, members: &[Member<'_>]) -> TokenStream {
-    let starts = members.iter().map(Member::start);
     let fields: Vec<_> = members.iter().map(|member| member.field).collect();
-    let arms = arms(input, members, |member| {
-        let place = members.iter().position(|other| other.field == member.field).map(syn::Index::from);
-        quote!(&mut parts.#place)
+    let starts = members.iter().map(Member::start);
+    let kinds = members.iter().map(|member| {
+        let kind = member.kind;
+        if matches!(member.start, Start::Nothing) { quote!(Option<#kind>) } else { quote!(#kind) }
     });
     let patterns = members.iter().map(|member| {
         let field = member.field;
-        if matches!(member.start, Start::Nothing) { quote!(Some(#field)) } else { quote!(#field) }
+        if matches!(member.start, Start::Nothing) { quote!(#field: Some(#field)) } else { quote!(#field) }
     });
+    let (parameters, _, conditions) = input.generics.split_for_impl();
+    let fill = fill(input, &format_ident!("Parts"), members);
     quote! {
-        let mut parts = (#(#starts,)*);
-        crate::protocol::members::each(map, NAMES, REQUIRED, &mut |index, map| match index { #arms })?;
-        let (#(#patterns,)*) = parts else { return Err(crate::protocol::members::missing(NAMES, REQUIRED)) };
+        struct Parts #parameters #conditions { #(#fields: #kinds),* }
+        #fill
+        let mut parts = Parts { #(#fields: #starts),* };
+        crate::protocol::members::each(map, NAMES, REQUIRED, &mut parts)?;
+        let Parts { #(#patterns),* } = parts else { return Err(crate::protocol::members::missing(NAMES, REQUIRED)) };
         Ok(Self { #(#fields),* })
     }
 }
 
+/// How the fields of `name` are filled.
+fn fill(input: &DeriveInput, name: &syn::Ident, members: &[Member<'_>]) -> TokenStream {
+    let parameters = parameters(input);
+    let (_, arguments, conditions) = input.generics.split_for_impl();
+    let arms = arms(input, members);
+    quote! {
+        impl<#parameters A: ::serde::de::MapAccess<'de>> crate::protocol::members::Fill<'de, A> for #name #arguments #conditions {
+            fn fill(&mut self, index: usize, map: &mut A) -> ::core::result::Result<(), A::Error> {
+                match index { #arms }
+            }
+        }
+    }
+}
+
+/// The parameters of an implementation, with the lifetime of what is read.
+fn parameters(input: &DeriveInput) -> TokenStream {
+    let lifetimes: Vec<_> = input.generics.lifetimes().map(|parameter| &parameter.lifetime).collect();
+    let parameters = input.generics.params.iter().map(|parameter| match parameter {
+        GenericParam::Type(parameter) => quote!(#parameter: ::serde::Deserialize<'de>),
+        parameter => quote!(#parameter),
+    });
+    quote!('de: #(#lifetimes)+*, #(#parameters,)*)
+}
+
 /// For each name the reading of its value into the place of its field.
-fn arms(input: &DeriveInput, members: &[Member<'_>], place: impl Fn(&Member<'_>) -> TokenStream) -> TokenStream {
+fn arms(input: &DeriveInput, members: &[Member<'_>]) -> TokenStream {
     let mut index = 0_usize;
     let mut arms = TokenStream::new();
     for member in members {
         let names = (index..index + member.names.len()).collect::<Vec<_>>();
         index += names.len();
-        let place = place(member);
+        let field = member.field;
+        let place = quote!(&mut self.#field);
         let is_part = matches!(member.start, Start::Nothing);
         let read = match &member.reader {
             None if is_part => quote!(crate::protocol::members::put_some(#place, map)),

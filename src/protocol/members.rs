@@ -30,21 +30,24 @@ pub(crate) fn object<'de, T: Members<'de>, D: Deserializer<'de>>(deserializer: D
     deserializer.deserialize_map(ObjectVisitor(PhantomData))
 }
 
-/// What reads the value of the member with this index.
-pub(crate) type Set<'f, A, E> = &'f mut dyn FnMut(usize, &mut A) -> Result<(), E>;
+/// What members are read into, one by one.
+pub(crate) trait Fill<'de, A: MapAccess<'de>> {
+    /// Reads the value of the member with this index.
+    fn fill(&mut self, index: usize, map: &mut A) -> Result<(), A::Error>;
+}
 
-/// Hands the members that `names` has to `set` and passes over the others. Those with a bit in `required` have to come.
+/// Reads the members that `names` has into `place` and passes over the others. Those with a bit in `required` have to come.
 pub(crate) fn each<'de, A: MapAccess<'de>>(
     map: &mut A,
     names: &'static [&'static str],
     required: u64,
-    set: Set<'_, A, A::Error>,
+    place: &mut dyn Fill<'de, A>,
 ) -> Result<(), A::Error> {
     let mut absent = required;
     while let Some(index) = map.next_key_seed(Names(names))? {
         match index {
             Some(index) => {
-                set(index, map)?;
+                place.fill(index, map)?;
                 absent &= !(1 << index);
             }
             None => _ = map.next_value::<IgnoredAny>()?,

@@ -288,12 +288,19 @@ macro_rules! tagged {
         impl<'de: 'a, 'a> serde::Deserialize<'de> for $name<'a> {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let text = <&'de serde_json::value::RawValue>::deserialize(deserializer)?;
-                let kind = $crate::protocol::wire::kind(text).map_err(serde::de::Error::custom)?;
+                Self::of_its_kind(text).map_err(serde::de::Error::custom)
+            }
+        }
+
+        impl<'a> $name<'a> {
+            /// Apart from `deserialize`, which is compiled once for each way to read.
+            fn of_its_kind(text: &'a serde_json::value::RawValue) -> Result<Self, serde_json::Error> {
+                let kind = $crate::protocol::wire::kind(text)?;
                 let result = match &*kind {
                     $( $tag => serde_json::from_str(text.get()).map(Self::$variant), )+
-                    _ => serde_json::from_str(text.get()).map(Self::Other),
+                    _ => return Ok(Self::Other($crate::protocol::wire::Raw(std::borrow::Cow::Borrowed(text)))),
                 };
-                result.map_err(|error| $crate::protocol::wire::within::<D::Error>(&kind, &error))
+                result.map_err(|error| $crate::protocol::wire::within(&kind, &error))
             }
         }
     };

@@ -239,7 +239,7 @@ pub fn decode_totals(rows: &Rows) -> (Vec<Total>, Vec<super::BadRow>) {
 fn decode_total(row: &Row) -> Result<Total, DecodeError> {
     let day = |day: i64| {
         let midnight = jiff::Timestamp::from_millisecond(day.saturating_mul(MILLIS_PER_DAY)).unwrap_or_default();
-        midnight.strftime("%Y-%m-%d").to_string()
+        midnight.to_string().split('T').next().unwrap_or_default().to_owned()
     };
     Ok(Total {
         day: row.optional_integer(0)?.map(day),
