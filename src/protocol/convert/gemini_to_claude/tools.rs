@@ -96,7 +96,7 @@ impl<'a> Reader<'a, '_> {
         }
         // What has no member that is known is a kind that is not.
         if *tool == SourceTool::default() {
-            self.without_counterpart(&path)?;
+            self.without_counterpart(path)?;
         }
         Ok(())
     }
