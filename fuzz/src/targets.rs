@@ -12,6 +12,9 @@ use tollgate::protocol::dialect::Dialect;
 use tollgate::protocol::foreign::without_foreign_thinking;
 use tollgate::protocol::sse::Parser;
 
+/// What reads an input.
+type Reader = Box<dyn Fn(&[u8])>;
+
 /// One thing that reads what others wrote.
 pub struct Target {
     /// Its name.
@@ -19,7 +22,7 @@ pub struct Target {
     /// What to start from.
     pub seeds: Vec<Vec<u8>>,
     /// Reads an input.
-    pub run: Box<dyn Fn(&[u8])>,
+    pub run: Reader,
 }
 
 fn seeds(dialect: Dialect, kind: &str) -> Vec<Vec<u8>> {

@@ -17,15 +17,15 @@ fn convert(from: Dialect, to: Dialect, body: &str) -> Option<String> {
 }
 
 /// What every dialect can say of a request: its texts, in their order, who calls what with which arguments, and the names of its tools.
-fn gist(dialect: Dialect, body: &str) -> Vec<String> {
+fn gist(body: &str) -> Vec<String> {
     let body: Value = serde_json::from_str(body).unwrap();
     let mut gist = Vec::new();
-    collect(dialect, &body, "", &mut gist);
+    collect(&body, "", &mut gist);
     gist.sort();
     gist
 }
 
-fn collect(dialect: Dialect, value: &Value, name: &str, gist: &mut Vec<String>) {
+fn collect(value: &Value, name: &str, gist: &mut Vec<String>) {
     match value {
         Value::Object(members) => {
             for kind in ["function", "functionCall", "custom"] {
@@ -39,9 +39,9 @@ fn collect(dialect: Dialect, value: &Value, name: &str, gist: &mut Vec<String>) 
             if let (true, Some(called)) = (is_call, members.get("name").and_then(Value::as_str)) {
                 gist.push(format!("name {called}"));
             }
-            members.iter().for_each(|(name, member)| collect(dialect, member, name, gist));
+            members.iter().for_each(|(name, member)| collect(member, name, gist));
         }
-        Value::Array(elements) => elements.iter().for_each(|element| collect(dialect, element, name, gist)),
+        Value::Array(elements) => elements.iter().for_each(|element| collect(element, name, gist)),
         // Words are compared one by one, since dialects join texts differently.
         Value::String(text) if ["text", "content", "instructions", "system", "input"].contains(&name) => {
             gist.extend(text.split_whitespace().map(|word| format!("word {word}")));
@@ -103,7 +103,7 @@ fn a_request_there_and_back_says_the_same() {
                 continue;
             };
             checked += 1;
-            let (before, after) = (gist(from, &case.text), gist(from, &back));
+            let (before, after) = (gist(&case.text), gist(&back));
             let missing: Vec<&String> = before.iter().filter(|item| !after.contains(item)).collect();
             if !missing.is_empty() {
                 faults.push(format!("{from} to {to}, {}: {missing:?} is gone from {back}", case.name()));
@@ -124,7 +124,7 @@ fn an_answer_there_and_back_says_the_same() {
         }) {
             let there = convert::response(from, to, &case.text, &reply()).unwrap();
             let back = convert::response(to, from, std::str::from_utf8(&there.body).unwrap(), &reply()).unwrap();
-            let (before, after) = (gist(from, &case.text), gist(from, std::str::from_utf8(&back.body).unwrap()));
+            let (before, after) = (gist(&case.text), gist(std::str::from_utf8(&back.body).unwrap()));
             if before != after {
                 faults.push(format!("{from} to {to}, {}: {before:?} became {after:?}", case.name()));
             }

@@ -44,7 +44,7 @@ async fn a_vendor_that_never_streams_serves_clients_that_do() {
             assert_eq!(text_of_stream(client, &events), expected, "{vendor:?} for {client:?}");
             let sent = stage.recorded();
             assert_eq!(sent.target, vendor.target(upstream_model(vendor), false));
-            assert_ne!(sent.text().contains("\"stream\":true"), true, "{}", sent.text());
+            assert!(!sent.text().contains("\"stream\":true"), "{}", sent.text());
         }
     }
 }

@@ -57,7 +57,7 @@ async fn nothing_is_held_back() {
         let all = text_of_stream(vendor, &events(stream.as_bytes()));
         // Up to the end of the event that has the first text.
         let ends = stream.match_indices("\n\n").map(|(at, _)| at + 2);
-        let cut = ends.into_iter().find(|end| !text_of_stream(vendor, &events(stream[..*end].as_bytes())).is_empty());
+        let cut = ends.into_iter().find(|end| !text_of_stream(vendor, &events(&stream.as_bytes()[..*end])).is_empty());
         let (head, tail) = stream.split_at(cut.expect("some text"));
         let first = text_of_stream(vendor, &events(head.as_bytes()));
         let gate = Gate::new();
