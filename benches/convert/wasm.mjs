@@ -1,7 +1,7 @@
 // The same cases as WebAssembly in Node: `node wasm.mjs MODULE [SECONDS]`, where MODULE is what wasm-bindgen has made for Node.
 import { pathToFileURL } from "node:url";
 
-const { Cases } = (await import(pathToFileURL(process.argv[2]).href)).default;
+const { Cases } = await import(pathToFileURL(process.argv[2]).href);
 const seconds = Number(process.argv[3] ?? 0.5);
 const cases = new Cases();
 let slowest = { rate: Infinity };
