@@ -72,32 +72,24 @@ pub fn from_upstream_error(
     } else {
         let message = error::message_in(status, &text)
             .unwrap_or_else(|| format!("the provider answered with status {} and no readable error", status.as_u16()));
+        // Some say it by the code alone.
         let is_overflow = status.is_client_error() && error::is_context_overflow(&text);
-        failure(status, is_overflow, message, retry_after, dialect).envelope(dialect, request_id)
+        let code = if is_overflow { "context_length_exceeded" } else { "upstream_error" };
+        let fault = StreamFault { status: status.as_u16(), code: code.into(), message: message.into() };
+        failure(status, &fault, retry_after, dialect).envelope(dialect, request_id)
     };
     Ok(Answer { status, headers, body: Body::Whole(body), provider: provider.clone(), losses: String::new() })
 }
 
 /// An upstream's failure as clients of `dialect` know it.
-fn failure(
-    status: StatusCode,
-    is_overflow: bool,
-    message: String,
-    retry_after: Option<u64>,
-    dialect: Dialect,
-) -> Failure {
-    // Codex acts on the code, Claude Code on the words.
-    let message = if is_overflow && dialect == Dialect::Claude && !message.contains("prompt is too long") {
-        format!("prompt is too long: {message}")
-    } else {
-        message
+fn failure(status: StatusCode, fault: &StreamFault<'_>, retry_after: Option<u64>, dialect: Dialect) -> Failure {
+    let fault = fault.for_client(dialect);
+    let code = match &*fault.code {
+        "context_length_exceeded" => "context_length_exceeded",
+        "upstream_cut" => "upstream_cut",
+        _ => "upstream_error",
     };
-    Failure {
-        status,
-        code: if is_overflow { "context_length_exceeded" } else { "upstream_error" },
-        message,
-        retry_after,
-    }
+    Failure { status, code, message: fault.message.into_owned(), retry_after }
 }
 
 /// Turns an error that stood in a stream, which a client without a stream is waiting for, into an answer for it.
@@ -112,10 +104,8 @@ pub fn from_stream_fault(
     if matches!(status.as_u16(), 401..=403) {
         return Err(EngineError::CredentialRefused { status: status.as_u16() });
     }
-    let fault = fault.for_client(dialect);
     let message = redact(&fault.message, secret.unwrap_or_default());
-    let is_overflow = error::is_context_overflow(&fault.code) || error::is_context_overflow(&message);
-    let failure = failure(status, is_overflow, message, None, dialect);
+    let failure = failure(status, &StreamFault { message: message.into(), ..fault.clone() }, None, dialect);
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let body = Body::Whole(failure.envelope(dialect, request_id));

@@ -11,11 +11,13 @@ use super::dialect::Dialect;
 use super::gemini::SKIP_SIGNATURE;
 
 /// The body without thinking of other vendors and without signatures that nobody made; `None` if there is none, which costs one
-/// look at the bytes.
+/// look at the bytes, at Claude two.
 pub fn without_foreign_thinking(dialect: Dialect, body: &[u8]) -> Option<Vec<u8>> {
-    let suspicious =
-        [seal::MARK.as_bytes(), seal::ENCODED_MARK.as_bytes(), b"\"signature\":\"\"", b"\"signature\": \"\""];
-    if !suspicious.iter().any(|mark| memmem::find(body, mark).is_some()) {
+    // Gemini's clients keep signatures as base64.
+    let mark = if dialect == Dialect::Gemini { seal::ENCODED_MARK } else { seal::MARK };
+    let is_suspicious =
+        memmem::find(body, mark.as_bytes()).is_some() || (dialect == Dialect::Claude && has_empty_signature(body));
+    if !is_suspicious {
         return None;
     }
     let mut request: Value = serde_json::from_slice(body).ok()?;
@@ -26,6 +28,12 @@ pub fn without_foreign_thinking(dialect: Dialect, body: &[u8]) -> Option<Vec<u8>
         Dialect::Gemini => replace_signatures(&mut request),
     };
     if is_changed { serde_json::to_vec(&request).ok() } else { None }
+}
+
+fn has_empty_signature(body: &[u8]) -> bool {
+    const NAME: &[u8] = b"\"signature\":";
+    memmem::find_iter(body, NAME)
+        .any(|at| body.get(at + NAME.len()..).is_some_and(|value| value.trim_ascii_start().starts_with(b"\"\"")))
 }
 
 fn list<'a>(value: &'a mut Value, name: &str) -> Option<&'a mut Vec<Value>> {

@@ -62,7 +62,12 @@ impl ClientRequest {
         check_model(&model)?;
         let stream = operation == Operation::Generate && object.read::<Option<bool>>("stream")?.flatten() == Some(true);
         let usage = if operation == Operation::Generate && dialect == Dialect::OpenAiChat {
-            usage_in_stream(&object)?
+            match usage_in_stream(&object) {
+                Ok(usage) => usage,
+                Err(error) if stream => return Err(error),
+                // What is wrong with options of a stream that nobody asked for is the vendor's to tell.
+                Err(_) => UsageInStream::Told,
+            }
         } else {
             UsageInStream::Told
         };
