@@ -7,6 +7,8 @@ pub mod answer;
 pub mod attempt;
 mod deliver;
 pub mod error;
+pub mod failure;
+pub mod health;
 mod media;
 pub mod select;
 pub mod settle;

@@ -13,12 +13,13 @@ use super::select::ConversionRules;
 use crate::channel::endpoint::{DEFAULT_LIMITS, Endpoint, EndpointError, ExtraHeader, parse_base_url};
 use crate::channel::{self, Channel};
 use crate::platform::clock::Timestamp;
-use crate::platform::fetch::Network;
+use crate::platform::fetch::{FetchLimits, Network};
 use crate::store::BadRow;
 use crate::store::credential::CredentialRow;
+use crate::store::options::{CredentialPolicy, MemberPolicy, ProviderPolicy, Strategy, Timeouts};
 use crate::store::provider::{ProviderRow, Streaming};
 use crate::store::revision::Revisions;
-use crate::store::route::{MemberRow, RouteRow};
+use crate::store::route::{Matching, MemberRow, RouteRow};
 use crate::store::settings::{DEFAULT_HEARTBEAT_MS, DEFAULT_MAX_ATTEMPTS, Settings};
 use crate::store::vault::{Vault, VaultError};
 
@@ -84,6 +85,8 @@ pub struct Provider {
     pub models: Vec<String>,
     /// When it was made.
     pub created_at: Timestamp,
+    /// How it is tried.
+    pub policy: ProviderPolicy,
     /// Whose turn it is among its credentials.
     pub turn: Turn,
 }
@@ -107,6 +110,10 @@ pub struct Route {
     pub max_attempts: Option<u32>,
     /// How requests are converted for upstreams of another dialect.
     pub conversion: ConversionRules,
+    /// Who among the members of a tier goes first.
+    pub strategy: Strategy,
+    /// Which requests it also takes that do not name it.
+    pub matching: Option<Matching>,
     /// Who serves it, in the order of tiers, within a tier the heaviest first.
     pub members: Vec<Member>,
     /// When it was made.
@@ -119,12 +126,14 @@ pub struct Route {
 pub struct Member {
     /// The provider.
     pub provider: Rc<Provider>,
-    /// The model as the provider names it.
+    /// The model as the provider names it; empty for the one that the client names.
     pub model: Arc<str>,
     /// A later tier is only tried when the earlier ones are used up.
     pub tier: u32,
     /// Its share within the tier.
     pub weight: u32,
+    /// How it is tried.
+    pub policy: MemberPolicy,
 }
 
 /// The usable credentials.
@@ -138,8 +147,14 @@ pub struct Credentials {
 pub struct Credential {
     /// Its id.
     pub id: Arc<str>,
+    /// Its name.
+    pub name: Arc<str>,
     /// Its share among its provider's credentials.
     pub weight: u32,
+    /// How it is spent.
+    pub policy: CredentialPolicy,
+    /// Goes up with every new secret.
+    pub version: i64,
     sealed: Arc<str>,
     opened: OnceCell<Result<Arc<str>, VaultError>>,
 }
@@ -178,9 +193,13 @@ impl Routing {
         for row in member_rows.into_iter().filter(|row| row.enabled) {
             // A member whose provider is disabled or was left out is not served; the provider's row tells why.
             if let Some(provider) = by_id.get(&row.provider_id) {
-                let member =
-                    Member { provider: provider.clone(), model: row.model, tier: row.tier, weight: row.weight };
-                members.entry(row.route_id).or_default().push(member);
+                members.entry(row.route_id).or_default().push(Member {
+                    provider: provider.clone(),
+                    model: row.model,
+                    tier: row.tier,
+                    weight: row.weight,
+                    policy: row.policy,
+                });
             }
         }
         let routes = route_rows
@@ -191,6 +210,8 @@ impl Routing {
                     name: row.name.clone(),
                     max_attempts: row.options.max_attempts,
                     conversion: ConversionRules { strict: row.options.strict, server_tools: row.options.server_tools },
+                    strategy: row.options.strategy,
+                    matching: row.options.matching,
                     members: members.remove(&row.id).unwrap_or_default(),
                     created_at: row.created_at,
                     turn: Turn::default(),
@@ -232,13 +253,23 @@ pub fn provider(row: &ProviderRow) -> Result<Provider, String> {
             dialects,
             headers: headers.map_err(|error| error.to_string())?,
             ask_for_usage: !options.refuses_stream_options,
-            limits: DEFAULT_LIMITS,
+            limits: limits(&options.policy.timeouts),
         },
         streaming: options.streaming,
         models: options.models.clone(),
         created_at: row.created_at,
+        policy: options.policy.clone(),
         turn: Turn::default(),
     })
+}
+
+fn limits(timeouts: &Timeouts) -> FetchLimits {
+    let or = |wanted: Option<u32>, default| wanted.map_or(default, |millis| Duration::from_millis(millis.into()));
+    FetchLimits {
+        connect: or(timeouts.connect_ms, DEFAULT_LIMITS.connect),
+        head: or(timeouts.first_byte_ms, DEFAULT_LIMITS.head),
+        idle: or(timeouts.idle_ms, DEFAULT_LIMITS.idle),
+    }
 }
 
 impl Credentials {
@@ -250,13 +281,23 @@ impl Credentials {
         }
         let mut by_provider: HashMap<Arc<str>, Vec<Rc<Credential>>> = HashMap::new();
         for row in rows.into_iter().filter(|row| row.enabled) {
-            let unchanged =
-                known.get(&*row.id).filter(|known| known.sealed == row.secret && known.weight == row.weight);
+            let unchanged = known.get(&*row.id).filter(|known| {
+                known.sealed == row.secret
+                    && (known.weight, known.version) == (row.weight, row.version)
+                    && known.name == row.name
+                    && known.policy == row.policy
+            });
             let credential = match unchanged {
                 Some(known) => Rc::clone(known),
-                None => {
-                    Rc::new(Credential { id: row.id, weight: row.weight, sealed: row.secret, opened: OnceCell::new() })
-                }
+                None => Rc::new(Credential {
+                    id: row.id,
+                    name: row.name,
+                    weight: row.weight,
+                    policy: row.policy,
+                    version: row.version,
+                    sealed: row.secret,
+                    opened: OnceCell::new(),
+                }),
             };
             by_provider.entry(row.provider_id).or_default().push(credential);
         }
@@ -296,6 +337,7 @@ mod tests {
             tier: 0,
             weight: 100,
             enabled: true,
+            policy: Default::default(),
         }
     }
 
@@ -337,6 +379,8 @@ mod tests {
             secret_digest: "".into(),
             enabled: true,
             weight: 1,
+            policy: Default::default(),
+            version: 0,
         };
         let first = Credentials::assemble(vec![row("a")], vec![], None);
         let same = Credentials::assemble(vec![row("a")], vec![], Some(&first));

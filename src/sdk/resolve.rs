@@ -14,8 +14,13 @@ impl Snapshot {
         if let Some(route) = self.routing.routes.get(name) {
             let mut members: Vec<&Member> = route.members.iter().collect();
             rotate(leading_tier(&mut members), |member| member.weight, route.turn.next());
-            let targets: Vec<Target> =
-                members.iter().map(|member| target(self, &member.provider, &member.model)).collect();
+            let targets: Vec<Target> = members
+                .iter()
+                .map(|member| {
+                    let model = if member.model.is_empty() { name } else { &member.model };
+                    target(self, &member.provider, model)
+                })
+                .collect();
             if targets.is_empty() {
                 return Err(ResolveError::NoTarget(name.to_owned()));
             }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::{BadRow, bulk, decode_all};
+use super::options::CredentialPolicy;
+use super::{BadRow, bulk, decode_all, from_json, to_json};
 use crate::platform::clock::Timestamp;
 use crate::platform::database::{Rows, Statement};
 
@@ -27,12 +28,17 @@ pub struct CredentialRow {
     pub enabled: bool,
     /// Its share among its provider's credentials.
     pub weight: u32,
+    /// How it is spent.
+    pub policy: CredentialPolicy,
+    /// Goes up with every new secret.
+    pub version: i64,
 }
 
 /// Reads all credentials.
 pub fn list() -> Statement {
     Statement::new(
-        "SELECT name, id, provider_id, secret, secret_digest, enabled, weight FROM credentials ORDER BY provider_id, name",
+        "SELECT name, id, provider_id, secret, secret_digest, enabled, weight, options, version \
+         FROM credentials ORDER BY provider_id, name",
         vec![],
     )
 }
@@ -48,6 +54,8 @@ pub fn decode(rows: &Rows) -> (Vec<CredentialRow>, Vec<BadRow>) {
             secret_digest: row.text(4)?.clone(),
             enabled: row.flag(5)?,
             weight: row.integer(6)?.clamp(0, i64::from(u32::MAX)) as u32,
+            policy: from_json(row.text(7)?)?,
+            version: row.integer(8)?,
         })
     })
 }
@@ -55,14 +63,25 @@ pub fn decode(rows: &Rows) -> (Vec<CredentialRow>, Vec<BadRow>) {
 /// Writes credentials, new or changed.
 pub fn upsert(rows: &[CredentialRow], now: Timestamp) -> Vec<Statement> {
     let sql = "INSERT INTO credentials \
-               (id, provider_id, name, secret, secret_digest, enabled, weight, created_at, updated_at) \
+               (id, provider_id, name, secret, secret_digest, enabled, weight, options, version, created_at, updated_at) \
                SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]'), \
                json_extract(value, '$[3]'), json_extract(value, '$[4]'), json_extract(value, '$[5]'), \
-               json_extract(value, '$[6]'), ?2, ?2 FROM json_each(?1) WHERE true \
-               ON CONFLICT (id) DO UPDATE SET secret = excluded.secret, secret_digest = excluded.secret_digest, \
-               enabled = excluded.enabled, weight = excluded.weight, updated_at = excluded.updated_at";
+               json_extract(value, '$[6]'), json_extract(value, '$[7]'), 0, ?2, ?2 FROM json_each(?1) WHERE true \
+               ON CONFLICT (id) DO UPDATE SET \
+               version = version + (secret_digest <> excluded.secret_digest), secret = excluded.secret, \
+               secret_digest = excluded.secret_digest, enabled = excluded.enabled, weight = excluded.weight, \
+               options = excluded.options, updated_at = excluded.updated_at";
     let values = rows.iter().map(|row| {
-        json!([row.id, row.provider_id, row.name, row.secret, row.secret_digest, i64::from(row.enabled), row.weight])
+        json!([
+            row.id,
+            row.provider_id,
+            row.name,
+            row.secret,
+            row.secret_digest,
+            i64::from(row.enabled),
+            row.weight,
+            to_json(&row.policy)
+        ])
     });
     bulk::write(sql, values, now)
 }

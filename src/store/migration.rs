@@ -9,7 +9,8 @@ pub struct Migration {
 }
 
 /// All migrations in order.
-pub const MIGRATIONS: [Migration; 2] = [
+pub const MIGRATIONS: [Migration; 3] = [
     Migration { version: 1, sql: include_str!("../../migrations/0001_initial.sql") },
     Migration { version: 2, sql: include_str!("../../migrations/0002_conversion_loss.sql") },
+    Migration { version: 3, sql: include_str!("../../migrations/0003_health.sql") },
 ];

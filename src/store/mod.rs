@@ -9,6 +9,7 @@ mod bulk;
 pub mod credential;
 pub mod id;
 pub mod migration;
+pub mod options;
 pub mod provider;
 pub mod revision;
 pub mod route;

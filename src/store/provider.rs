@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::options::ProviderPolicy;
 use super::{BadRow, bulk, decode_all, from_json, to_json};
 use crate::platform::clock::Timestamp;
 use crate::platform::database::{Rows, Statement};
@@ -54,6 +55,9 @@ pub struct ProviderOptions {
     /// Whether its answers can be streamed.
     #[serde(skip_serializing_if = "is_default")]
     pub streaming: Streaming,
+    /// How it is tried.
+    #[serde(skip_serializing_if = "is_default")]
+    pub policy: ProviderPolicy,
 }
 
 /// Whether the answers of a provider can be streamed.
@@ -70,8 +74,8 @@ pub enum Streaming {
     Never,
 }
 
-fn is_default(streaming: &Streaming) -> bool {
-    *streaming == Streaming::default()
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// Reads all providers.

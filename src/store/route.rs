@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::options::{MemberPolicy, Strategy};
 use super::{BadRow, bulk, decode_all, from_json, to_json};
 use crate::platform::clock::Timestamp;
 use crate::platform::database::{Rows, Statement};
@@ -38,10 +39,32 @@ pub struct RouteOptions {
     /// What becomes of tools that the client's vendor runs itself and the upstream's does not have.
     #[serde(skip_serializing_if = "is_default")]
     pub server_tools: ServerTools,
+    /// Who among the members of a tier goes first.
+    #[serde(skip_serializing_if = "is_default")]
+    pub strategy: Strategy,
+    /// Which requests it also takes that do not name it.
+    #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
+    pub matching: Option<Matching>,
 }
 
-fn is_default(server_tools: &ServerTools) -> bool {
-    *server_tools == ServerTools::default()
+/// Which requests a route takes that do not name it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Matching {
+    /// Those to a base URL with this name in it, as in `/v1/{namespace}/chat/completions`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+    /// Those for a model whose name begins like this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_prefix: Option<String>,
+    /// Which of several routes is asked first: the one with the least figure.
+    #[serde(skip_serializing_if = "is_default")]
+    pub order: u32,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// A row of `route_members`.
@@ -53,7 +76,7 @@ pub struct MemberRow {
     pub route_id: Arc<str>,
     /// The provider.
     pub provider_id: Arc<str>,
-    /// The model as the provider names it.
+    /// The model as the provider names it; empty for the one that the client names.
     pub model: Arc<str>,
     /// A later tier is only tried when the earlier ones are used up.
     pub tier: u32,
@@ -61,6 +84,8 @@ pub struct MemberRow {
     pub weight: u32,
     /// Whether it may be used.
     pub enabled: bool,
+    /// How it is tried.
+    pub policy: MemberPolicy,
 }
 
 /// Reads all routes.
@@ -84,7 +109,7 @@ pub fn decode(rows: &Rows) -> (Vec<RouteRow>, Vec<BadRow>) {
 /// Reads the members of all routes, each route's in the order in which they are tried.
 pub fn list_members() -> Statement {
     Statement::new(
-        "SELECT id, route_id, provider_id, model, tier, weight, enabled FROM route_members \
+        "SELECT id, route_id, provider_id, model, tier, weight, enabled, options FROM route_members \
          ORDER BY route_id, tier, weight DESC, id",
         vec![],
     )
@@ -101,6 +126,7 @@ pub fn decode_members(rows: &Rows) -> (Vec<MemberRow>, Vec<BadRow>) {
             tier: row.integer(4)?.clamp(0, i64::from(u32::MAX)) as u32,
             weight: row.integer(5)?.clamp(0, i64::from(u32::MAX)) as u32,
             enabled: row.flag(6)?,
+            policy: from_json(row.text(7)?)?,
         })
     })
 }
@@ -118,14 +144,15 @@ pub fn upsert(rows: &[RouteRow], now: Timestamp) -> Vec<Statement> {
 
 /// Writes members, new or changed.
 pub fn upsert_members(rows: &[MemberRow], now: Timestamp) -> Vec<Statement> {
-    let sql = "INSERT INTO route_members (id, route_id, provider_id, model, tier, weight, enabled, updated_at) \
+    let sql = "INSERT INTO route_members (id, route_id, provider_id, model, tier, weight, enabled, options, updated_at) \
                SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]'), \
                json_extract(value, '$[3]'), json_extract(value, '$[4]'), json_extract(value, '$[5]'), \
-               json_extract(value, '$[6]'), ?2 FROM json_each(?1) WHERE true \
+               json_extract(value, '$[6]'), json_extract(value, '$[7]'), ?2 FROM json_each(?1) WHERE true \
                ON CONFLICT (id) DO UPDATE SET tier = excluded.tier, weight = excluded.weight, \
-               enabled = excluded.enabled, updated_at = excluded.updated_at";
+               enabled = excluded.enabled, options = excluded.options, updated_at = excluded.updated_at";
     let values = rows.iter().map(|row| {
-        json!([row.id, row.route_id, row.provider_id, row.model, row.tier, row.weight, i64::from(row.enabled)])
+        let (enabled, options) = (i64::from(row.enabled), to_json(&row.policy));
+        json!([row.id, row.route_id, row.provider_id, row.model, row.tier, row.weight, enabled, options])
     });
     bulk::write(sql, values, now)
 }

@@ -6,7 +6,7 @@ use super::{BadRow, decode_all, from_json, to_json};
 use crate::platform::database::{Rows, Statement};
 
 /// The version of the schema that this code needs; each migration puts `settings.schema_version` up to its own number.
-pub const SCHEMA_VERSION: i64 = 2;
+pub const SCHEMA_VERSION: i64 = 3;
 
 /// Most upstream calls for one request unless a route or the settings say otherwise.
 pub const DEFAULT_MAX_ATTEMPTS: u32 = 6;

@@ -18,6 +18,8 @@ pub fn export(stored: &Stored) -> Document {
             name: row.name.to_string(),
             secret: None,
             weight: row.weight,
+            quotas: row.policy.quotas.clone(),
+            max_concurrency: row.policy.max_concurrency,
             enabled: row.enabled,
         });
     }
@@ -28,9 +30,12 @@ pub fn export(stored: &Stored) -> Document {
         let Some(provider) = provider_names.get(&row.provider_id) else { continue };
         members.entry(&row.route_id).or_default().push(MemberDocument {
             provider: provider.to_string(),
-            model: row.model.to_string(),
+            model: (!row.model.is_empty()).then(|| row.model.to_string()),
             tier: row.tier,
             weight: row.weight,
+            triggers: row.policy.triggers.clone(),
+            terminal: row.policy.terminal,
+            retry: row.policy.retry.clone(),
             enabled: row.enabled,
         });
     }
@@ -44,6 +49,14 @@ pub fn export(stored: &Stored) -> Document {
         models: row.options.models.clone(),
         refuses_stream_options: row.options.refuses_stream_options,
         streaming: row.options.streaming,
+        strategy: row.options.policy.strategy,
+        model_map: row.options.policy.model_map.clone(),
+        timeouts: row.options.policy.timeouts.clone(),
+        retry: row.options.policy.retry.clone(),
+        failover: row.options.policy.failover.clone(),
+        rest: row.options.policy.rest.clone(),
+        breaker: row.options.policy.breaker.clone(),
+        quotas: row.options.policy.quotas.clone(),
         enabled: row.enabled,
         credentials: credentials.remove(&row.id),
     });
@@ -52,6 +65,8 @@ pub fn export(stored: &Stored) -> Document {
         max_attempts: row.options.max_attempts,
         strict: row.options.strict,
         server_tools: row.options.server_tools,
+        strategy: row.options.strategy,
+        matching: row.options.matching.clone(),
         enabled: row.enabled,
         members: members.remove(&row.id).unwrap_or_default(),
     });

@@ -21,7 +21,9 @@ use self::secret::Secret;
 use crate::app::error::Fault;
 use crate::protocol::convert::ServerTools;
 use crate::protocol::dialect::Dialect;
+use crate::store::options::{Breaker, Failover, ModelMap, Quota, Rest, Retry, Strategy, Timeouts, Trigger};
 use crate::store::provider::Streaming;
+use crate::store::route::Matching;
 use crate::store::settings::Settings;
 
 /// Reads a document whose variables are expanded.
@@ -52,7 +54,21 @@ fn without_value(message: &str) -> String {
 /// A struct may also be read from a list of its members' values, which nobody means: lists are only where the document has
 /// some.
 fn find_misplaced_lists(value: &Value, path: &str, faults: &mut Vec<Fault>) {
-    const LISTS: [&str; 7] = ["providers", "credentials", "routes", "members", "keys", "dialects", "models"];
+    const LISTS: [&str; 13] = [
+        "providers",
+        "credentials",
+        "routes",
+        "members",
+        "keys",
+        "dialects",
+        "models",
+        "rules",
+        "quotas",
+        "triggers",
+        "status_codes",
+        "error_types",
+        "error_message_patterns",
+    ];
     match value {
         Value::Array(_) => faults.push(Fault { path: path.to_owned(), message: "must be an object".to_owned() }),
         Value::Object(members) => {
@@ -124,6 +140,30 @@ pub struct ProviderDocument {
     /// Whether its answers can be streamed: `either`, `always` or `never`. Clients get what they ask for all the same.
     #[serde(default, skip_serializing_if = "is_default")]
     pub streaming: Streaming,
+    /// Who among its credentials goes first.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub strategy: Strategy,
+    /// Which of its models stands for a name.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub model_map: ModelMap,
+    /// How long it is waited for.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub timeouts: Timeouts,
+    /// How often the same credential is asked again. Left out: never; `{}`: twice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry: Option<Retry>,
+    /// Which failures are tried at the next provider.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub failover: Failover,
+    /// How long its credentials rest after failures.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub rest: Rest,
+    /// When it is left alone after failures.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub breaker: Breaker,
+    /// How much is spent there before it is left alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quotas: Vec<Quota>,
     /// Whether it may be used.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub enabled: bool,
@@ -157,6 +197,12 @@ pub struct CredentialDocument {
     /// Its share among the provider's credentials.
     #[serde(default = "default_weight", skip_serializing_if = "is_default_weight")]
     pub weight: u32,
+    /// How much of it is spent before it is left alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quotas: Vec<Quota>,
+    /// Most calls at the same time in one isolate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_concurrency: Option<u32>,
     /// Whether it may be used.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub enabled: bool,
@@ -180,6 +226,12 @@ pub struct RouteDocument {
     /// leaves them out, which is a loss, `refuse` refuses the request.
     #[serde(default, skip_serializing_if = "is_default")]
     pub server_tools: ServerTools,
+    /// Who among the members of a tier goes first.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub strategy: Strategy,
+    /// Which requests it also takes that do not name it.
+    #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
+    pub matching: Option<Matching>,
     /// Whether it may be used.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub enabled: bool,
@@ -194,14 +246,24 @@ pub struct RouteDocument {
 pub struct MemberDocument {
     /// The provider's name.
     pub provider: String,
-    /// The model as the provider names it.
-    pub model: String,
+    /// The model as the provider names it. Left out: the one that the client names, by the provider's `model_map`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// Tier 0 is tried first; a later tier only when the earlier ones are used up.
     #[serde(default, skip_serializing_if = "is_default")]
     pub tier: u32,
     /// Its share within the tier.
     #[serde(default = "default_weight", skip_serializing_if = "is_default_weight")]
     pub weight: u32,
+    /// After which failures of those before it it is tried. Left out: after any that is tried elsewhere at all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub triggers: Vec<Trigger>,
+    /// Whether its answer stands, whatever it is, and it is tried even while it rests.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub terminal: bool,
+    /// How often it is asked again, if not as its provider says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry: Option<Retry>,
     /// Whether it may be used.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub enabled: bool,

@@ -10,6 +10,7 @@ use crate::engine::snapshot;
 use crate::platform::clock::Timestamp;
 use crate::store::credential::{self, CredentialRow};
 use crate::store::id;
+use crate::store::options::{CredentialPolicy, ProviderPolicy};
 use crate::store::provider::{self, ProviderOptions, ProviderRow};
 
 /// The headers whose value is a secret, or has one in it.
@@ -128,6 +129,11 @@ impl Planner<'_> {
                 secret_digest,
                 enabled: credential.enabled,
                 weight: credential.weight,
+                policy: CredentialPolicy {
+                    quotas: credential.quotas.clone(),
+                    max_concurrency: credential.max_concurrency,
+                },
+                version: 0,
             };
             match before {
                 None => {
@@ -137,6 +143,8 @@ impl Planner<'_> {
                 Some(before) => {
                     let other = differing([
                         ("weight", before.weight != row.weight),
+                        ("quotas", before.policy.quotas != row.policy.quotas),
+                        ("max_concurrency", before.policy.max_concurrency != row.policy.max_concurrency),
                         ("enabled", before.enabled != row.enabled),
                     ]);
                     let fields = [differing([("secret", secret_differs)]), other.clone()].concat();
@@ -175,6 +183,16 @@ fn provider_row(provider: &ProviderDocument, id: Arc<str>) -> ProviderRow {
             models: provider.models.clone(),
             refuses_stream_options: provider.refuses_stream_options,
             streaming: provider.streaming,
+            policy: ProviderPolicy {
+                strategy: provider.strategy,
+                model_map: provider.model_map.clone(),
+                timeouts: provider.timeouts.clone(),
+                retry: provider.retry.clone(),
+                failover: provider.failover.clone(),
+                rest: provider.rest.clone(),
+                breaker: provider.breaker.clone(),
+                quotas: provider.quotas.clone(),
+            },
         },
         created_at: Timestamp(0),
     }
@@ -191,6 +209,14 @@ fn differing_provider(before: &ProviderRow, after: &ProviderRow) -> Vec<&'static
         ("models", old.models != new.models),
         ("refuses_stream_options", old.refuses_stream_options != new.refuses_stream_options),
         ("streaming", old.streaming != new.streaming),
+        ("strategy", old.policy.strategy != new.policy.strategy),
+        ("model_map", old.policy.model_map != new.policy.model_map),
+        ("timeouts", old.policy.timeouts != new.policy.timeouts),
+        ("retry", old.policy.retry != new.policy.retry),
+        ("failover", old.policy.failover != new.policy.failover),
+        ("rest", old.policy.rest != new.policy.rest),
+        ("breaker", old.policy.breaker != new.policy.breaker),
+        ("quotas", old.policy.quotas != new.policy.quotas),
         ("enabled", before.enabled != after.enabled),
     ])
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::{Action, Planner, differing};
 use crate::app::document::RouteDocument;
 use crate::store::id;
+use crate::store::options::MemberPolicy;
 use crate::store::route::{self, MemberRow, RouteOptions, RouteRow};
 
 impl Planner<'_> {
@@ -41,6 +42,8 @@ impl Planner<'_> {
                     max_attempts: route.max_attempts,
                     strict: route.strict,
                     server_tools: route.server_tools,
+                    strategy: route.strategy,
+                    matching: route.matching.clone(),
                 },
                 created_at: self.now,
             };
@@ -53,6 +56,8 @@ impl Planner<'_> {
                     ("max_attempts", before.options.max_attempts != row.options.max_attempts),
                     ("strict", before.options.strict != row.options.strict),
                     ("server_tools", before.options.server_tools != row.options.server_tools),
+                    ("strategy", before.options.strategy != row.options.strategy),
+                    ("match", before.options.matching != row.options.matching),
                     ("members", members_differ),
                 ]),
             };
@@ -87,10 +92,10 @@ impl Planner<'_> {
                 self.fault(format!("{path}.provider"), format!("there is no provider {:?}", member.provider));
                 continue;
             };
-            if member.model.is_empty() {
+            if member.model.as_deref() == Some("") {
                 self.fault(format!("{path}.model"), "must not be empty");
             }
-            let model: Arc<str> = member.model.as_str().into();
+            let model: Arc<str> = member.model.as_deref().unwrap_or_default().into();
             if !seen.insert((provider_id.clone(), model.clone())) {
                 self.fault(path, "the same provider and model are there twice");
                 continue;
@@ -104,6 +109,11 @@ impl Planner<'_> {
                 tier: member.tier,
                 weight: member.weight,
                 enabled: member.enabled,
+                policy: MemberPolicy {
+                    triggers: member.triggers.clone(),
+                    terminal: member.terminal,
+                    retry: member.retry.clone(),
+                },
             };
             if before.is_none_or(|before| **before != wanted) {
                 upserted.push(wanted);
