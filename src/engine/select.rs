@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::snapshot::{Credential, Provider};
 use crate::protocol::convert::ServerTools;
+use crate::store::options::MemberPolicy;
 use crate::store::settings::MediaSettings;
 
 /// How a model name is to be served.
@@ -37,6 +38,8 @@ pub struct Target {
     pub provider: Rc<Provider>,
     /// The model as the provider names it.
     pub model: Arc<str>,
+    /// How it is tried.
+    pub policy: Rc<MemberPolicy>,
     /// The credentials, in the order in which they are tried; empty where none is needed.
     pub credentials: Vec<Rc<Credential>>,
 }

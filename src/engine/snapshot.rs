@@ -133,7 +133,7 @@ pub struct Member {
     /// Its share within the tier.
     pub weight: u32,
     /// How it is tried.
-    pub policy: MemberPolicy,
+    pub policy: Rc<MemberPolicy>,
 }
 
 /// The usable credentials.
@@ -198,7 +198,7 @@ impl Routing {
                     model: row.model,
                     tier: row.tier,
                     weight: row.weight,
-                    policy: row.policy,
+                    policy: Rc::new(row.policy),
                 });
             }
         }

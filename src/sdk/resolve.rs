@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use crate::engine::select::{ConversionRules, Plan, Target, rotate};
 use crate::engine::snapshot::{Credential, Member, Provider, Snapshot};
+use crate::store::options::MemberPolicy;
 
 impl Snapshot {
     /// Finds who serves `name`. A public name, which must match exactly, goes before the prefix form
@@ -18,7 +19,7 @@ impl Snapshot {
                 .iter()
                 .map(|member| {
                     let model = if member.model.is_empty() { name } else { &member.model };
-                    target(self, &member.provider, model)
+                    target(self, &member.provider, model, &member.policy)
                 })
                 .collect();
             if targets.is_empty() {
@@ -34,7 +35,7 @@ impl Snapshot {
         }
         let found = name.split_once('/').and_then(|(provider, model)| {
             let provider = self.routing.providers.get(provider)?;
-            (!model.is_empty()).then(|| target(self, provider, model))
+            (!model.is_empty()).then(|| target(self, provider, model, &Rc::default()))
         });
         match found {
             Some(target) => Ok(Plan {
@@ -56,10 +57,10 @@ fn leading_tier<'a, 'b>(members: &'a mut [&'b Member]) -> &'a mut [&'b Member] {
     members.get_mut(..end).unwrap_or_default()
 }
 
-fn target(snapshot: &Snapshot, provider: &Rc<Provider>, model: &str) -> Target {
+fn target(snapshot: &Snapshot, provider: &Rc<Provider>, model: &str, policy: &Rc<MemberPolicy>) -> Target {
     let mut credentials: Vec<Rc<Credential>> = snapshot.credentials_of(provider).to_vec();
     rotate(&mut credentials, |credential| credential.weight, provider.turn.next());
-    Target { provider: provider.clone(), model: model.into(), credentials }
+    Target { provider: provider.clone(), model: model.into(), policy: policy.clone(), credentials }
 }
 
 /// Why a name has no plan.

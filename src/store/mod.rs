@@ -8,6 +8,7 @@ pub mod api_key;
 mod bulk;
 pub mod credential;
 pub mod id;
+pub mod lease;
 pub mod migration;
 pub mod options;
 pub mod provider;

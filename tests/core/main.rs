@@ -24,6 +24,7 @@ mod credentials;
 mod damaged_rows;
 mod endings;
 mod keys;
+mod leases;
 mod publication;
 mod readiness;
 mod reloads;
