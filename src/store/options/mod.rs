@@ -5,15 +5,19 @@
 
 mod breaker;
 mod choice;
+mod decimal;
 mod failover;
 mod models;
+mod price;
 mod quota;
 mod timing;
 
 pub use breaker::Breaker;
 pub use choice::Strategy;
+pub use decimal::{DecimalError, Multiplier, Price};
 pub use failover::{Failover, Rest, Trigger};
 pub use models::{ModelMap, ModelRule};
+pub use price::{PriceRule, Rates, ServiceTier, Tier};
 pub use quota::{Quota, Unit};
 pub use timing::{Retry, Timeouts};
 
