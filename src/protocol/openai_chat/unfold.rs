@@ -25,6 +25,9 @@ pub fn unfold(body: &str, include_usage: bool, out: &mut Vec<u8>) -> Result<(), 
     for choice in &response.choices {
         self::choice(choice, &mut writer, out);
     }
+    if let Some(verdicts) = &response.moderation {
+        writer.moderation(verdicts, out);
+    }
     if let Some(usage) = response.usage {
         writer.usage(usage);
     }
