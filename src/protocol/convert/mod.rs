@@ -159,6 +159,9 @@ pub trait StreamConverter {
 
     /// Learns that the source has ended, and appends what is missing: the end if the source was done, else an error.
     fn finish(&mut self, out: &mut Vec<u8>);
+
+    /// What of the events so far could not be carried: of what the stream would lose in many places, the first.
+    fn losses(&self) -> &Losses;
 }
 
 /// An error inside a stream, as far as dialects agree about errors.

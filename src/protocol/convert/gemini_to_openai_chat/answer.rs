@@ -62,6 +62,13 @@ pub(super) fn service_tier(usage: &UsageMetadata<'_>) -> Option<&'static str> {
     }
 }
 
+/// Whether the part is an image.
+pub(super) fn is_image(part: &Part<'_>) -> bool {
+    part.inline_data.as_ref().is_some_and(|blob| {
+        blob.data.is_some() && blob.mime_type.as_deref().is_some_and(|media_type| media_type.starts_with("image/"))
+    })
+}
+
 /// An image that the model has made, as compatible vendors show it.
 pub(super) fn image<'a>(part: &Part<'_>) -> Option<TargetPart<'a>> {
     let blob = part.inline_data.as_ref()?;

@@ -2,8 +2,8 @@
 
 use super::answer::{self, End};
 use super::grounding::{self, Said};
+use super::lost;
 use super::thinking::signed;
-use crate::protocol::convert::loss::NO_COUNTERPART;
 use crate::protocol::convert::names::{ToolKind, made_up_call_id};
 use crate::protocol::convert::{ConvertError, Losses, Reply, custom_input};
 use crate::protocol::gemini::wire::content::{FunctionCall, Part};
@@ -70,7 +70,6 @@ fn choice<'a>(
     calls: &mut usize,
     losses: &mut Losses,
 ) -> Result<Choice<'a>, ConvertError> {
-    let path = format!("candidates[{place}]");
     let mut answer = Answer {
         said: Said::default(),
         first: None,
@@ -81,7 +80,8 @@ fn choice<'a>(
     };
     let parts = candidate.content.iter().flat_map(|content| &content.parts);
     for (index, part) in parts.enumerate() {
-        answer.part(part, index, &format!("{path}.content.parts[{index}]"), reply, calls, losses);
+        lost::part(part, index as u64, place as u64, losses);
+        answer.part(part, index, reply, calls);
     }
     // A whole answer without a reason is complete.
     let reason = candidate.finish_reason.as_ref().unwrap_or(&FinishReason::Stop);
@@ -92,19 +92,8 @@ fn choice<'a>(
             return Err(ConvertError::Failed(answer::failure(reason, message)));
         }
     };
-    if matches!(reason, FinishReason::Unspecific | FinishReason::Other(_)) {
-        losses.add(format!("{path}.finishReason"), NO_COUNTERPART);
-    }
-    if candidate.url_context_metadata.is_some() {
-        losses.hint(format!("{path}.urlContextMetadata"), NO_COUNTERPART);
-    }
-    if candidate.continuation_token.is_some() {
-        losses.hint(format!("{path}.continuationToken"), NO_COUNTERPART);
-    }
+    lost::members(candidate, place as u64, losses);
     let annotations = grounding::annotations(candidate, &answer.said);
-    if candidate.grounding_metadata.is_some() {
-        losses.hint(format!("{path}.groundingMetadata"), "only its sources are told, as annotations");
-    }
     let mut message = answer.message();
     if finish_reason == TargetReason::Stop && message.content.is_none() {
         // What has ended well says something, if only an empty text.
@@ -131,15 +120,7 @@ struct Answer<'a> {
 }
 
 impl<'a> Answer<'a> {
-    fn part(
-        &mut self,
-        part: &'a Part<'a>,
-        index: usize,
-        path: &str,
-        reply: &'a Reply,
-        calls: &mut usize,
-        losses: &mut Losses,
-    ) {
+    fn part(&mut self, part: &'a Part<'a>, index: usize, reply: &'a Reply, calls: &mut usize) {
         let signature = part.thought_signature.as_ref().filter(|signature| !signature.is_empty());
         if let Some(call) = &part.function_call {
             self.calls.push(tool_call(call, signature, reply, *calls));
@@ -154,23 +135,9 @@ impl<'a> Answer<'a> {
                 self.first.get_or_insert(text);
                 self.said.push(index as u64, text);
             }
-            return;
-        }
-        let loss = if part.executable_code.is_some() || part.code_execution_result.is_some() {
-            "code that the vendor has run has no place in Chat Completions"
-        } else if part.tool_call.is_some() || part.tool_response.is_some() {
-            "calls that the vendor has carried out have no place in Chat Completions"
-        } else if let Some(image) = answer::image(part) {
-            self.images.push(image);
-            return;
-        } else if part.inline_data.is_some() || part.file_data.is_some() {
-            "media in answers have no place in Chat Completions"
-        } else if signature.is_some() || *part == Part::default() {
-            return;
         } else {
-            NO_COUNTERPART
-        };
-        losses.add(path, loss);
+            self.images.extend(answer::image(part));
+        }
     }
 
     fn message(self) -> ResponseMessage<'a> {

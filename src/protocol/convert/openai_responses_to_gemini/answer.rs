@@ -65,6 +65,11 @@ pub(super) fn code<'a>(call: &'a CodeInterpreterCall<'a>) -> [Part<'a>; 2] {
     ]
 }
 
+/// Whether the image was made.
+pub(super) fn has_image(call: &ImageGenerationCall<'_>) -> bool {
+    call.result.as_deref().is_some_and(|data| !data.is_empty())
+}
+
 /// An image, if it was made.
 pub(super) fn image<'a>(call: &'a ImageGenerationCall<'a>) -> Option<Part<'a>> {
     let data = call.result.as_deref().filter(|data| !data.is_empty())?;
