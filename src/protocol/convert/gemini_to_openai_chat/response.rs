@@ -1,6 +1,6 @@
 //! A Gemini upstream's answer for a Chat Completions client.
 
-use super::answer::{self, End};
+use super::answer;
 use super::grounding::{self, Said};
 use super::lost;
 use super::thinking::signed;
@@ -85,12 +85,9 @@ fn choice<'a>(
     }
     // A whole answer without a reason is complete.
     let reason = candidate.finish_reason.as_ref().unwrap_or(&FinishReason::Stop);
-    let finish_reason = match answer::end(reason, !answer.calls.is_empty()) {
-        End::Reason(reason) => reason,
-        End::Failed => {
-            let message = candidate.finish_message.as_deref();
-            return Err(ConvertError::Failed(answer::failure(reason, message)));
-        }
+    let Some(finish_reason) = answer::finish_reason(reason, !answer.calls.is_empty()) else {
+        let message = candidate.finish_message.as_deref();
+        return Err(ConvertError::Failed(answer::failure(reason, message)));
     };
     lost::members(candidate, place as u64, losses);
     let annotations = grounding::annotations(candidate, &answer.said);

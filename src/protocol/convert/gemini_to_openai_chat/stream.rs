@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::answer::{self, End};
+use super::answer;
 use super::grounding::{self, Said};
 use super::lost;
 use super::thinking::signed;
@@ -10,7 +10,7 @@ use crate::protocol::convert::names::made_up_call_id;
 use crate::protocol::convert::{Losses, Reply, StreamConverter, StreamFault, read};
 use crate::protocol::gemini::wire::content::{FunctionCall, Part};
 use crate::protocol::gemini::wire::proto::Count;
-use crate::protocol::gemini::wire::response::{Candidate, FinishReason, GenerateContentResponse, Status};
+use crate::protocol::gemini::wire::response::{Candidate, End, FinishReason, GenerateContentResponse, Status};
 use crate::protocol::openai_chat::stream_writer::StreamWriter;
 use crate::protocol::openai_chat::wire::content::Content;
 use crate::protocol::openai_chat::wire::response::{Annotation, FinishReason as TargetReason, Logprobs};
@@ -71,8 +71,7 @@ impl Stream {
     /// Whether the model failed before it said anything. Nothing is written before that is told, so that another may be asked.
     fn fails(&mut self, piece: &GenerateContentResponse<'_>, out: &mut Vec<u8>) -> bool {
         let failed = |candidate: &&Candidate<'_>| {
-            let reason = candidate.finish_reason.as_ref();
-            reason.is_some_and(|reason| matches!(answer::end(reason, false), End::Failed))
+            candidate.finish_reason.as_ref().is_some_and(|reason| reason.end() == End::Failed)
         };
         let Some(candidate) = piece.candidates.iter().find(failed) else { return false };
         if let Some(reason) = &candidate.finish_reason {
@@ -155,9 +154,9 @@ impl Stream {
     fn end(&mut self, index: u64, reason: &FinishReason<'_>, message: Option<&str>, out: &mut Vec<u8>) {
         let answer = self.answer(index);
         answer.has_ended = true;
-        match answer::end(reason, answer.has_calls) {
-            End::Reason(reason) => self.writer.finish_reason(index, reason, out),
-            End::Failed => self.fault(reason, message, out),
+        match answer::finish_reason(reason, answer.has_calls) {
+            Some(reason) => self.writer.finish_reason(index, reason, out),
+            None => self.fault(reason, message, out),
         }
     }
 

@@ -184,6 +184,9 @@ impl Stream {
     }
 
     fn complete(&mut self, response: &Response<'_>, out: &mut Vec<u8>) {
+        if let Some(fault) = fault::of_unfinished(response) {
+            return self.writer.fault(&fault, out);
+        }
         self.start(response, out);
         // Servers that send no events for items have them here at least.
         if self.seen == 0 {

@@ -22,17 +22,16 @@ pub fn convert<'a>(
     reply: &'a Reply,
     losses: &mut Losses,
 ) -> Result<Target<'a>, ConvertError> {
+    if let Some(fault) = fault::of_unfinished(response) {
+        return Err(ConvertError::Failed(fault));
+    }
     let mut answer = Answer::default();
     for (index, item) in response.output.iter().enumerate() {
         lost::item(item, index, losses);
         answer.item(item, reply, index, losses);
     }
     answer.place_signature();
-    let Some((mut reason, mut message)) = answer::finish_reason(response, answer.has_refused) else {
-        return Err(ConvertError::Failed(
-            fault::of_unfinished(response).unwrap_or_else(|| fault::of_response(response)),
-        ));
-    };
+    let (mut reason, mut message) = answer::finish_reason(response, answer.has_refused);
     if answer.has_malformed_call && reason == FinishReason::Stop {
         reason = FinishReason::MalformedFunctionCall;
         message = Some("the arguments of a call are no JSON object");

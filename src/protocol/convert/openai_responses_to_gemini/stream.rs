@@ -214,6 +214,9 @@ impl Stream {
     }
 
     fn complete(&mut self, response: &Response<'_>, out: &mut Vec<u8>) {
+        if let Some(fault) = fault::of_unfinished(response) {
+            return self.writer.fault(&fault, out);
+        }
         self.writer.start(&response.id, response.model.as_deref().unwrap_or_default());
         // Some servers show all items in the last event only.
         let unseen = if self.items.is_empty() { response.output.as_slice() } else { &[] };
@@ -221,10 +224,7 @@ impl Stream {
             let key = self.item(id_of(item), Some(index as u64));
             self.end(key, item, out);
         }
-        let Some((reason, message)) = answer::finish_reason(response, self.has_refused) else {
-            self.writer.fault(&fault::of_response(response), out);
-            return;
-        };
+        let (reason, message) = answer::finish_reason(response, self.has_refused);
         self.writer.finish_reason(reason, message);
         if let Some(usage) = &response.usage {
             self.writer.usage(&answer::usage(usage));
