@@ -25,7 +25,7 @@ pub(super) fn tools<'a>(
     let (mut searches, mut runs_code) = (false, false);
     for (index, tool) in tools.iter().enumerate() {
         let path = format!("tools[{index}]");
-        for (index, declaration) in tool.function_declarations.iter().enumerate() {
+        for (index, declaration) in tool.function_declarations.iter().flatten().enumerate() {
             let path = format!("{path}.functionDeclarations[{index}]");
             converted.push(Tool::Function(function(declaration, &path, notes)?));
         }

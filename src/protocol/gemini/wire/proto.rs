@@ -136,6 +136,31 @@ impl<'de, T: Deserialize<'de>> Field<'de> for Few<T> {
     }
 }
 
+/// A list that is told apart from none even where it is empty.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct List<T>(pub Vec<T>);
+
+impl<'l, T> IntoIterator for &'l List<T> {
+    type Item = &'l T;
+    type IntoIter = std::slice::Iter<'l, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+impl<T: Serialize> Serialize for List<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ListVisitor(PhantomData)).map(Self)
+    }
+}
+
 /// Whether a member is left out: where it is nothing, or an empty list, which a message cannot tell from none.
 pub(super) fn absent<'f, F>(field: &'f F) -> bool
 where

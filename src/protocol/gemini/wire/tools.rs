@@ -1,14 +1,14 @@
 //! `Tool` and `ToolConfig` (<https://ai.google.dev/api/caching#Tool>).
 
-use super::proto::{Count, Members, Number, message, words};
+use super::proto::{Count, List, Members, Number, message, words};
 use super::schema::Schema;
 use crate::protocol::wire::{Raw, Text};
 
 message! {
     /// A set of functions, or something that the vendor runs. Several members may stand in one.
     pub struct Tool<'a> {
-        /// Functions that the caller carries out.
-        function_declarations = "functionDeclarations": Vec<FunctionDeclaration<'a>>,
+        /// Functions that the caller carries out. Some send an empty list, which makes no tool of another kind.
+        function_declarations = "functionDeclarations": Option<List<FunctionDeclaration<'a>>>,
         /// Searching the web.
         google_search = "googleSearch": Option<GoogleSearch<'a>>,
         /// Searching the web, for Gemini 1.5.
