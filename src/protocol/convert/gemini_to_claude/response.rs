@@ -19,10 +19,6 @@ pub fn convert<'a>(
     reply: &'a Reply,
     losses: &mut Losses,
 ) -> Result<Target<'a>, ConvertError> {
-    if let Some(error) = &response.error {
-        let message = error.message.as_deref().unwrap_or("it is an error");
-        return Err(ConvertError::Unreadable(message.to_owned()));
-    }
     let candidate = ending::first(&response.candidates);
     lost::candidates(&response.candidates, losses);
     let ending = match candidate {

@@ -25,10 +25,6 @@ pub fn convert<'a>(
     reply: &'a Reply,
     losses: &mut Losses,
 ) -> Result<Target<'a>, ConvertError> {
-    if let Some(error) = &response.error {
-        let message = error.message.as_deref().unwrap_or_default();
-        return Err(ConvertError::Unreadable(format!("it is an error in place of an answer: {message}")));
-    }
     let mut calls = 0;
     let candidates = response.candidates.iter().enumerate();
     let choices = candidates.map(|(index, candidate)| choice(candidate, index, reply, &mut calls, losses));

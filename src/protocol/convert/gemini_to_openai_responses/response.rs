@@ -20,9 +20,6 @@ pub fn convert<'a>(
     reply: &'a Reply,
     losses: &mut Losses,
 ) -> Result<Target<'a>, ConvertError> {
-    if let Some(error) = &response.error {
-        return Err(ConvertError::Failed(ending::fault(error)));
-    }
     let mut output = Output::new(reply);
     let ending = match response.candidates.first() {
         Some(candidate) => {

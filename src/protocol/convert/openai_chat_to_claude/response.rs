@@ -12,7 +12,6 @@ use crate::protocol::claude::wire::response::{Message as Target, StopDetails, St
 use crate::protocol::claude::wire::usage::Usage;
 use crate::protocol::convert::names::{CUSTOM_INPUT, Charset, made_up_call_id};
 use crate::protocol::convert::{ConvertError, Losses, Reply};
-use crate::protocol::openai_chat::fault;
 use crate::protocol::openai_chat::wire::content::{Content, Part};
 use crate::protocol::openai_chat::wire::message::{FunctionCall, ToolCall};
 use crate::protocol::openai_chat::wire::response::{Choice, Response, ResponseMessage};
@@ -28,9 +27,6 @@ pub fn convert<'a>(
     reply: &'a Reply,
     losses: &mut Losses,
 ) -> Result<Target<'a>, ConvertError> {
-    if let Some(error) = &response.error {
-        return Err(ConvertError::Failed(fault::of_member(error)));
-    }
     let Some(choice) = response.choices.iter().min_by_key(|choice| choice.index) else {
         return Err(ConvertError::Unreadable("it has no choices".to_owned()));
     };

@@ -21,9 +21,6 @@ pub fn convert<'a>(
     reply: &'a Reply,
     losses: &mut Losses,
 ) -> Result<Target<'a>, ConvertError> {
-    if let Some(error) = &response.error {
-        return Err(ConvertError::Unreadable(format!("it is an error in place of an answer: {}", error.get())));
-    }
     if response.moderation.is_some() {
         lost::moderation(losses);
     }

@@ -5,7 +5,6 @@ use super::thoughts::{self, Members, Thought};
 use super::{lost, notes};
 use crate::protocol::convert::names::{ToolKind, made_up_call_id, openai_call_id};
 use crate::protocol::convert::{ConvertError, Losses, Reply, StreamFault, custom_input};
-use crate::protocol::openai_chat::fault;
 use crate::protocol::openai_chat::wire::content::{Content, Part};
 use crate::protocol::openai_chat::wire::message::{FunctionCall as SourceCall, ToolCall};
 use crate::protocol::openai_chat::wire::response::{Choice, Response, ResponseMessage};
@@ -23,18 +22,14 @@ pub fn convert<'a>(
     losses: &mut Losses,
 ) -> Result<TargetResponse<'a>, ConvertError> {
     let Some(choice) = response.choices.first() else {
-        return Err(match &response.error {
-            Some(error) => ConvertError::Failed(fault::of_member(error)),
-            None => ConvertError::Unreadable("it has no choices".to_owned()),
-        });
+        return Err(ConvertError::Unreadable("it has no choices".to_owned()));
     };
     if response.choices.len() > 1 {
         lost::choices(losses);
     }
     let end = choice.finish_reason.as_ref().map_or(End::Whole, End::of);
     if end == End::Broken {
-        let error = response.error.as_ref().map(fault::of_member);
-        return Err(ConvertError::Failed(error.unwrap_or_else(StreamFault::cut_off)));
+        return Err(ConvertError::Failed(StreamFault::cut_off()));
     }
     lost::finish_reason(choice.finish_reason.as_ref(), losses);
     let mut target = echo::response(reply);

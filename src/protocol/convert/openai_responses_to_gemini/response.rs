@@ -10,7 +10,6 @@ use crate::protocol::gemini::wire::content::{Content, FunctionCall, Part, Role};
 use crate::protocol::gemini::wire::grounding::{LogprobsResult, TokenCandidate, TopCandidates};
 use crate::protocol::gemini::wire::proto::{Count, Number};
 use crate::protocol::gemini::wire::response::{Candidate, FinishReason, GenerateContentResponse as Target};
-use crate::protocol::openai_responses::fault;
 use crate::protocol::openai_responses::wire::content::{LogProb, Part as ItemPart, TopLogProb};
 use crate::protocol::openai_responses::wire::item::{Item, Message, ReasoningItem};
 use crate::protocol::openai_responses::wire::response::Response;
@@ -22,9 +21,6 @@ pub fn convert<'a>(
     reply: &'a Reply,
     losses: &mut Losses,
 ) -> Result<Target<'a>, ConvertError> {
-    if let Some(fault) = fault::of_unfinished(response) {
-        return Err(ConvertError::Failed(fault));
-    }
     let mut answer = Answer::default();
     for (index, item) in response.output.iter().enumerate() {
         lost::item(item, index, losses);

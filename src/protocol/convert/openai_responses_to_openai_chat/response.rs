@@ -14,7 +14,6 @@ use crate::protocol::openai_chat::wire::message::{
 use crate::protocol::openai_chat::wire::response::{
     Annotation, Choice, FinishReason, Logprobs, Response as Target, ResponseMessage, TokenLogprob,
 };
-use crate::protocol::openai_responses::fault;
 use crate::protocol::openai_responses::wire::content::{OutputText, Part};
 use crate::protocol::openai_responses::wire::item::{FunctionCall as SourceCall, Item, Message, ReasoningItem};
 use crate::protocol::openai_responses::wire::response::Response;
@@ -29,9 +28,6 @@ pub fn convert<'a>(
     reply: &'a Reply,
     losses: &mut Losses,
 ) -> Result<Target<'a>, ConvertError> {
-    if let Some(fault) = fault::of_unfinished(response) {
-        return Err(ConvertError::Failed(fault));
-    }
     let mut answer = Answer::new(reply);
     for (index, item) in response.output.iter().enumerate() {
         lost::item(item, index, losses);
