@@ -198,7 +198,11 @@ impl<'de: 'a, 'a, T: Deserialize<'de>> Deserialize<'de> for TextOr<'a, T> {
 /// Defines an enum of words; one that is not known becomes `Other` and is written as it came.
 #[macro_export]
 macro_rules! words {
+    ($(#[$meta:meta])* pub enum $name:ident<'a> { $($words:tt)+ }) => {
+        $crate::words! { @by PartialEq::eq; $(#[$meta])* pub enum $name<'a> { $($words)+ } }
+    };
     (
+        @by $is_same:path;
         $(#[$meta:meta])*
         pub enum $name:ident<'a> {
             $( $(#[$variant_meta:meta])* $word:literal => $variant:ident, )+
@@ -207,7 +211,11 @@ macro_rules! words {
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub enum $name<'a> {
-            $( $(#[$variant_meta])* $variant, )+
+            $(
+                #[doc = concat!("`", $word, "`.")]
+                $(#[$variant_meta])*
+                $variant,
+            )+
             /// A word that is not known.
             Other($crate::protocol::wire::Text<'a>),
         }
@@ -232,10 +240,8 @@ macro_rules! words {
 
         impl<'a> From<$crate::protocol::wire::Text<'a>> for $name<'a> {
             fn from(word: $crate::protocol::wire::Text<'a>) -> Self {
-                match &*word {
-                    $( $word => Self::$variant, )+
-                    _ => Self::Other(word),
-                }
+                $( if $is_same(&*word, $word) { return Self::$variant; } )+
+                Self::Other(word)
             }
         }
 
