@@ -95,6 +95,28 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     }
 }
 
+/// What nobody is to read in a log: a credential, or headers that may have one.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct Hidden<T>(pub T);
+
+impl<T> fmt::Debug for Hidden<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("[hidden]")
+    }
+}
+
+impl<T: Serialize> Serialize for Hidden<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Hidden<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        T::deserialize(deserializer).map(Self)
+    }
+}
+
 /// JSON that is carried and not looked into: schemas, arguments, what is foreign.
 #[derive(Debug, Clone)]
 pub struct Raw<'a>(pub Cow<'a, RawValue>);
@@ -347,6 +369,13 @@ pub fn within<E: serde::de::Error>(kind: &str, error: &serde_json::Error) -> E {
 #[allow(unreachable_pub)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_secret_is_read_and_written_but_not_shown() {
+        let secret: Hidden<Text<'_>> = serde_json::from_str("\"sk-1\"").unwrap();
+        assert_eq!(serde_json::to_string(&secret).unwrap(), "\"sk-1\"");
+        assert_eq!(format!("{:?}", Some(secret)), "Some([hidden])");
+    }
 
     #[derive(Debug, Clone, PartialEq, serde::Serialize, tollgate_macros::Read)]
     pub struct TextPart<'a> {

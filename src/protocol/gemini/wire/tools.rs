@@ -2,7 +2,7 @@
 
 use super::proto::{Count, List, Members, Number, message, words};
 use super::schema::Schema;
-use crate::protocol::wire::{Raw, Text};
+use crate::protocol::wire::{Hidden, Raw, Text};
 
 message! {
     /// A set of functions, or something that the vendor runs. Several members may stand in one.
@@ -120,7 +120,7 @@ message! {
         /// The address.
         url: Option<Text<'a>>,
         /// Sent with each request; credentials among them.
-        headers: Option<Members<'a, Text<'a>>>,
+        headers: Option<Hidden<Members<'a, Text<'a>>>>,
         /// A duration, such as `30s`.
         timeout: Option<Text<'a>>,
         /// A duration.
