@@ -6,7 +6,9 @@ use std::sync::Arc;
 use http::StatusCode;
 use http::header::HeaderMap;
 
-use super::answer::{Answer, MAX_ERROR_BYTES, from_stream_fault, from_upstream_error, may_succeed_elsewhere};
+use super::answer::{
+    Answer, MAX_ERROR_BYTES, UpstreamError, from_stream_fault, from_upstream_error, may_succeed_elsewhere,
+};
 use super::deliver::{Delivery, Undelivered, deliver, deliver_estimate, has_type, receive};
 use super::error::EngineError;
 use super::select::{Plan, Target};
@@ -228,10 +230,9 @@ impl Run<'_> {
         let body = body.collect(MAX_ERROR_BYTES).await.unwrap_or_default();
         let provider = &target.provider.name;
         tracing::warn!(provider = &**provider, status = status.as_u16(), "an upstream answered with an error");
+        let at = self.scope.clock.now();
         let result = from_upstream_error(
-            status,
-            &headers,
-            &body,
+            &UpstreamError { status, headers: &headers, body: &body, at },
             self.call.request.dialect,
             self.settlement.request_id(),
             secret.as_deref(),
