@@ -174,6 +174,9 @@ pub(super) fn deliver(
             let losses = losses.text();
             settlement.converted_with(&losses);
             settlement.response_began(status.as_u16());
+            if matches!(body, Body::Stream(_)) {
+                settlement.stream_began();
+            }
             let mut headers = headers::to_client(&upstream_headers);
             let events = is_event_stream(&upstream_headers);
             let mut body = body.observe(Box::new(Metered::new(translated.dialect, events, heartbeat, settlement)));
