@@ -210,15 +210,17 @@ pub struct ResetRequest {
 impl ResetRequest {
     /// Reads a body, which may be empty.
     pub fn read(body: &[u8]) -> Result<Self, AppError> {
-        if body.iter().all(u8::is_ascii_whitespace) {
-            return Ok(Self::default());
-        }
-        serde_json::from_slice(body).map_err(|error| {
+        let invalid = |why: String| {
             AppError::Invalid(format!(
                 "expected an object such as {{\"providers\": [\"name\"]}} or {{\"provider\": \"name\", \"credential\": \"name\", \
-                 \"quotas\": true}}, each member optional: {error}"
+                 \"quotas\": true}}, each member optional: {why}"
             ))
-        })
+        };
+        match body.trim_ascii_start().first() {
+            None => Ok(Self::default()),
+            Some(b'{') => serde_json::from_slice(body).map_err(|error| invalid(error.to_string())),
+            Some(_) => Err(invalid("this is no object".to_owned())),
+        }
     }
 }
 

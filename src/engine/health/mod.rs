@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use super::snapshot::{Credential, Provider, Snapshot};
 use crate::platform::clock::Timestamp;
-use crate::store::health::{FOREVER, HealthRow, Kind};
+use crate::store::health::{FOREVER, HISTORY_MS, HealthRow, Kind};
 use crate::store::options::Quota;
 use crate::store::quota_usage::QuotaUsageRow;
 use probe::Admission;
@@ -163,6 +163,13 @@ impl Health {
 
     /// Takes over what was read of `health` at `revision`.
     pub fn learn(&self, rows: Vec<HealthRow>, revision: i64, now: Timestamp) {
+        if self.history_due.get() == Timestamp::default() {
+            // An isolate may not live for a day, so it looks at its start whether there is anything to delete.
+            let oldest = now.0.saturating_sub(HISTORY_MS);
+            let is_old = |row: &HealthRow| row.counts.since.0 < oldest && row.counts.until.0 < oldest;
+            let wait = if rows.iter().any(is_old) { 0 } else { HISTORY_PERIOD_MS };
+            self.history_due.set(Timestamp(now.0.saturating_add(wait)));
+        }
         if !rows.is_empty() {
             self.state.borrow_mut().learn(rows, now);
         }
