@@ -20,11 +20,8 @@ pub(super) enum State {
 impl State {
     /// The state as reports write it.
     pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Closed => "closed",
-            Self::Open => "open",
-            Self::HalfOpen => "half_open",
-        }
+        const NAMES: [&str; 3] = ["closed", "open", "half_open"];
+        NAMES.get(self as usize).copied().unwrap_or_default()
     }
 }
 

@@ -73,12 +73,8 @@ impl Standing {
 
     /// The standing in a word.
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::Ready => "ready",
-            Self::Probing(_) => "probing",
-            Self::Resting(_) => "resting",
-            Self::Out(_) => "out",
-        }
+        const NAMES: [&str; 4] = ["ready", "probing", "resting", "out"];
+        NAMES.get(usize::from(self.rank())).copied().unwrap_or_default()
     }
 
     /// Why it is not ready.

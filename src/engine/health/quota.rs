@@ -34,10 +34,7 @@ impl Gauge {
 
     /// The key in the database of this gauge of `owner`, the id of a provider or a credential.
     pub(super) fn key(self, owner: &str) -> Arc<str> {
-        let unit = match self.unit {
-            Unit::Tokens => "tokens",
-            Unit::Requests => "requests",
-        };
+        let unit = if self.unit == Unit::Tokens { "tokens" } else { "requests" };
         format!("{owner}:{unit}:{}", self.window_seconds).into()
     }
 
