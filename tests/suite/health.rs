@@ -110,7 +110,8 @@ async fn a_bad_request_is_not_shown() {
 
 #[tokio::test]
 async fn a_quota_is_shown_and_reset() {
-    let quotas = json!([{"budget": 20, "window_hours": 5, "threshold_percent": 50}, {"budget": 1000, "window_hours": 168}]);
+    let quotas =
+        json!([{"budget": 20, "window_hours": 5, "threshold_percent": 50}, {"budget": 1000, "window_hours": 168}]);
     let stage = Stage::with(Wire::Chat, json!({"quotas": quotas})).await;
     let provider = shown(&stage, |provider| provider["quotas"][0]["state"] == "within_quota").await;
     assert_eq!(provider["quotas"][0]["window_usage_tokens"], 0);

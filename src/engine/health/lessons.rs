@@ -148,7 +148,7 @@ fn rests(
     let rest = rest::after(kind, &place.provider.policy.rest, failure.retry_after, before, now);
     // What is known to last longer stays, and so does what is known of a newer secret.
     let is_newer = known.is_none_or(|known| known.secret_version == row.secret_version);
-    if !is_newer || before.until >= rest.counts.until {
+    if !is_newer || is_no_news(before, rest.counts, failure, now) {
         return None;
     }
     row.revision = known.map_or(0, |known| known.revision);
@@ -158,6 +158,12 @@ fn rests(
         tracing::warn!(provider, credential, cause = &*row.cause, "a credential is taken for dead");
     }
     state.put(row.clone(), now).then(|| Note::Rests(Box::new(row)))
+}
+
+/// Whether a rest is known well enough: it lasts longer, or it lasts and the vendor says nothing new. Many calls may fail within a rest,
+/// and each would write.
+fn is_no_news(before: Counts, after: Counts, failure: &Failure, now: Timestamp) -> bool {
+    before.until >= after.until || (before.until > now && failure.retry_after.is_none())
 }
 
 /// The vendor says that a quota is used up, whatever was counted here.
@@ -174,9 +180,6 @@ fn quotas_are_used_up(state: &mut State, place: Place<'_>, failure: &Failure, no
         };
         let known = state.known(&row).map(|known| (known.counts, known.revision));
         let (before, revision) = known.unwrap_or_default();
-        if before.until >= until {
-            continue;
-        }
         row.revision = revision;
         row.counts = Counts {
             failures: before.failures.saturating_add(1),
@@ -185,6 +188,9 @@ fn quotas_are_used_up(state: &mut State, place: Place<'_>, failure: &Failure, no
             since: now,
             until,
         };
+        if is_no_news(before, row.counts, failure, now) {
+            continue;
+        }
         if state.put(row.clone(), now) {
             notes.push(Note::Rests(Box::new(row)));
         }

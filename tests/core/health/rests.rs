@@ -104,6 +104,25 @@ async fn rests_in_a_row_grow_and_a_success_ends_that() {
     assert_eq!(word(&world, &first.credential_standing("m", "one").await), ("resting", Some(30)));
 }
 
+/// Calls that fail while it is known that they do write nothing more.
+#[tokio::test]
+async fn a_burst_is_one_failure() {
+    for kind in [FailureKind::RateLimited, FailureKind::Refused, FailureKind::Unauthorized, FailureKind::QuotaUsedUp] {
+        let world = world(json!({"quotas": [{"budget": 5, "unit": "tokens"}]})).await;
+        let isolate = world.isolate();
+        isolate.look().await;
+        let calls: Vec<_> = (0..5).map(|_| isolate.begin("m", "one")).collect();
+        for (number, call) in calls.into_iter().enumerate() {
+            world.journal.take();
+            call.end(Failed(kind, 0));
+            assert_eq!(world.journal.take() == ["deferred 1"], number > 0, "{kind:?} {number}");
+            world.advance(100);
+        }
+        let rows = world.store.run("SELECT failures FROM health WHERE kind <> 'quota'");
+        assert_eq!(rows, [vec![1.into()]], "{kind:?}");
+    }
+}
+
 /// Two isolates learn at the same time; the longer rest counts, whoever writes last.
 #[tokio::test]
 async fn a_shorter_rest_does_not_replace_a_longer_one() {
