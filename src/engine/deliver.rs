@@ -174,6 +174,9 @@ pub(super) fn deliver(
             let text = losses.text();
             settlement.converted_with(&text);
             settlement.response_began(status.as_u16());
+            if matches!(body, Body::Stream(_)) {
+                settlement.stream_began();
+            }
             let mut headers = headers::to_client(&upstream_headers);
             let events = is_event_stream(&upstream_headers);
             let mut metered = Metered::new(translated.dialect, events, heartbeat, settlement);

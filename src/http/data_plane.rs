@@ -23,7 +23,8 @@ impl Exchange<'_> {
         let body = self.read_body(body, self.gateway.options.max_body_bytes).await?;
         let (request, version) = read_request(surface, parameter, body)?;
         let admitted = admit(&key, snapshot);
-        let settlement = Settlement::begin(self.scope, self.request_id.clone(), admitted.attribution, &request);
+        let (health, request_id) = (self.gateway.handle.health(), self.request_id.clone());
+        let settlement = Settlement::begin(self.scope, health, request_id, admitted.attribution, &request);
         let plan = match admitted.snapshot.resolve(&request.model) {
             Ok(plan) => plan,
             Err(error) => return Err(self.settle_failure(settlement, error.into())),

@@ -2,10 +2,12 @@
 //! server and no notion of users.
 
 mod commit;
+mod reset;
 mod resolve;
 mod tick;
 
 pub use commit::CommitError;
+pub use reset::{HealthReset, ResetError};
 pub use resolve::ResolveError;
 pub use tick::{ExtraRead, TickError, Ticked};
 
@@ -14,6 +16,7 @@ use std::rc::Rc;
 
 use crate::engine::answer::Answer;
 use crate::engine::attempt::{self, ClientCall, Unanswered};
+use crate::engine::health::Health;
 use crate::engine::select::Plan;
 use crate::engine::settle::Settlement;
 use crate::engine::snapshot::Snapshot;
@@ -28,12 +31,21 @@ pub struct Handle {
     snapshot: RefCell<Option<Rc<Snapshot>>>,
     /// When the database was last asked for the revisions.
     ticked_at: Cell<Timestamp>,
+    health: Rc<Health>,
+    /// Whether the configuration has quotas, so that what was spent of them has to be read.
+    has_quotas: Cell<bool>,
 }
 
 impl Handle {
     /// A handle that has not read anything yet.
     pub fn new(vault: Vault) -> Self {
-        Self { vault, snapshot: RefCell::new(None), ticked_at: Cell::new(Timestamp::default()) }
+        Self {
+            vault,
+            snapshot: RefCell::new(None),
+            ticked_at: Cell::new(Timestamp::default()),
+            health: Rc::default(),
+            has_quotas: Cell::new(false),
+        }
     }
 
     /// What seals and hashes secrets.
@@ -44,6 +56,11 @@ impl Handle {
     /// The configuration, once it has been read.
     pub fn snapshot(&self) -> Option<Rc<Snapshot>> {
         self.snapshot.borrow().clone()
+    }
+
+    /// What is known of credentials and providers.
+    pub fn health(&self) -> &Rc<Health> {
+        &self.health
     }
 
     /// Carries a call out.
