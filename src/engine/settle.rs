@@ -9,10 +9,13 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 
+use super::failure::Failure;
 use super::select::Target;
+use super::trace::Trace;
 use crate::platform::Scope;
 use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::database::{DatabaseError, Intent, Rows};
+use crate::platform::tasks::Tasks;
 use crate::protocol::meter::Reading;
 use crate::protocol::operation::Operation;
 use crate::protocol::request::ClientRequest;
@@ -82,6 +85,11 @@ impl Settlement {
         self.scope.clock.clone()
     }
 
+    /// What runs beside and after the request.
+    pub fn tasks(&self) -> Rc<dyn Tasks> {
+        self.scope.tasks.clone()
+    }
+
     /// Records that a call to `target` begins.
     pub fn call_began(&mut self, target: &Target, credential_id: Option<Arc<str>>) {
         self.open_call = Some(self.scope.clock.now());
@@ -98,11 +106,11 @@ impl Settlement {
         });
     }
 
-    /// Records that the call under way failed: with `status` if the upstream answered.
-    pub fn call_failed(&mut self, status: u16, error: &'static str) {
+    /// Records that the call under way failed.
+    pub fn call_failed(&mut self, code: &'static str, failure: &Failure) {
         self.close_call(|call| {
-            call.status = status;
-            call.error = Some(error);
+            call.status = failure.status;
+            call.error = Some(code);
         });
     }
 
@@ -120,8 +128,22 @@ impl Settlement {
         self.outcome.conversion_loss = (!losses.is_empty()).then(|| losses.into());
     }
 
-    /// Settles a request whose answer has ended.
-    pub fn answer_ended(mut self, outcome: &'static str, reading: &Reading) {
+    /// What it took so far.
+    pub fn trace(&self) -> Trace {
+        let now = self.scope.clock.now();
+        let mut calls: Vec<i64> = self.calls.iter().map(|call| call.duration_ms).collect();
+        if let (Some(began), Some(last)) = (self.open_call, calls.last_mut()) {
+            *last = now.millis_since(began);
+        }
+        Trace { calls, total_ms: now.millis_since(self.request.at) }
+    }
+
+    /// Settles a request whose answer has ended, and, where that is an upstream's doing, badly.
+    pub fn answer_ended(mut self, outcome: &'static str, reading: &Reading, failure: Option<&Failure>) {
+        if let Some(failure) = failure {
+            let provider = self.calls.last().map(|call| &*call.provider).unwrap_or_default();
+            tracing::warn!(provider, cause = &*failure.cause, "an answer did not end well");
+        }
         let operation = self.operation;
         let metered = operation != Operation::CountTokens;
         let request_bytes = self.request_bytes;

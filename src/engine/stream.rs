@@ -1,12 +1,16 @@
 //! What happens to the bytes of an answer on their way to the client.
 
+use std::rc::Rc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::StatusCode;
 
+use super::classify;
 use super::settle::Settlement;
-use crate::platform::body::{Editor, Ending, Observer, Pulse};
+use crate::platform::body::{BodyError, Editor, Ending, Observer, Pulse};
+use crate::platform::tasks::Tasks;
+use crate::protocol::convert::StreamFault;
 use crate::protocol::convert::editor::StreamEditor;
 use crate::protocol::dialect::Dialect;
 use crate::protocol::error::Failure;
@@ -14,12 +18,19 @@ use crate::protocol::meter::{Meter, Outcome};
 use crate::protocol::openai_chat::stream::UsageChunkRemover;
 use crate::protocol::sse::heartbeat;
 
+/// The status of an answer that went wrong later.
+const OK: u16 = 200;
+
 /// Reads usage on the side, ends a stream that breaks off with the dialect's error event, and settles.
 pub(super) struct Metered {
     meter: Meter,
     dialect: Dialect,
     events: bool,
     heartbeat: Option<Duration>,
+    /// Where the rest is read when the client has left, if it is.
+    drain: Option<Rc<dyn Tasks>>,
+    /// Whether the client has left, and the rest is read for its figures.
+    was_left: bool,
     settlement: Settlement,
 }
 
@@ -31,8 +42,15 @@ impl Metered {
             dialect,
             events,
             heartbeat: heartbeat.filter(|_| events),
+            drain: None,
+            was_left: false,
             settlement,
         }
+    }
+
+    /// Lets the answer be read to its end when the client has left.
+    pub(super) fn drain(&mut self) {
+        self.drain = Some(self.settlement.tasks());
     }
 }
 
@@ -57,12 +75,26 @@ impl Observer for Metered {
         self.events
     }
 
+    fn reader_left(&mut self) -> Option<Rc<dyn Tasks>> {
+        // What has been said to its end has been read to its end.
+        if self.meter.has_finished() {
+            return None;
+        }
+        self.was_left = self.drain.is_some();
+        self.drain.take()
+    }
+
     fn end(self: Box<Self>, ending: Ending) -> Option<Bytes> {
-        let Self { meter, dialect, events, settlement, .. } = *self;
+        let Self { meter, dialect, events, settlement, was_left, .. } = *self;
         // A stream that ends within an event, without breaking, would pass for a whole one.
         let at_border = meter.at_border();
-        let may_append = events && (at_border || ending == Ending::Complete);
-        let reading = meter.finish();
+        let is_late = ending == Ending::Broken(BodyError::Timeout);
+        let may_append = events && (at_border || is_late || ending == Ending::Complete);
+        let (reading, fault) = meter.finish_with_fault();
+        if was_left {
+            settlement.answer_ended("client_closed", &reading, None);
+            return None;
+        }
         let outcome = match (&ending, reading.outcome) {
             (_, Outcome::Failed) => "upstream_failed",
             // Once the end is said, it does not matter how the connection closes, nor whether the client waits for it.
@@ -73,12 +105,20 @@ impl Observer for Metered {
         let epilogue = match reading.outcome {
             Outcome::Finished | Outcome::Failed => Some(Bytes::new()),
             Outcome::Unfinished if may_append => {
-                let event = cut_off().event(dialect, settlement.request_id());
+                let end = if is_late { timed_out() } else { cut_off() };
+                let event = end.event(dialect, settlement.request_id());
                 Some(if at_border { event } else { [&b"\n\n"[..], &event].concat().into() })
             }
             Outcome::Unfinished => None,
         };
-        settlement.answer_ended(outcome, &reading);
+        let failure = match (outcome, fault, &ending) {
+            ("upstream_failed", Some(fault), _) => Some(classify::of_fault(&fault).0),
+            ("upstream_failed", None, _) => Some(classify::of_fault(&StreamFault::unreadable()).0),
+            ("upstream_cut", _, Ending::Broken(error)) => Some(classify::of_body(OK, error)),
+            ("upstream_cut", ..) => Some(classify::of_body(OK, &BodyError::Broken(String::new()))),
+            _ => None,
+        };
+        settlement.answer_ended(outcome, &reading, failure.as_ref());
         epilogue.filter(|_| events)
     }
 }
@@ -89,6 +129,15 @@ fn cut_off() -> Failure {
         code: "upstream_cut",
         message: "the provider broke the answer off before its end; what came so far is incomplete, repeat the request"
             .to_owned(),
+        retry_after: None,
+    }
+}
+
+fn timed_out() -> Failure {
+    Failure {
+        status: StatusCode::GATEWAY_TIMEOUT,
+        code: "upstream_timeout",
+        message: "the answer did not end in time; what came so far is incomplete, repeat the request or ask for less".to_owned(),
         retry_after: None,
     }
 }

@@ -14,6 +14,7 @@ use std::rc::Rc;
 
 use crate::engine::answer::Answer;
 use crate::engine::attempt::{self, ClientCall, Unanswered};
+use crate::engine::health::Health;
 use crate::engine::select::Plan;
 use crate::engine::settle::Settlement;
 use crate::engine::snapshot::Snapshot;
@@ -25,6 +26,7 @@ use crate::store::vault::Vault;
 /// the request that made them.
 pub struct Handle {
     vault: Vault,
+    health: Rc<Health>,
     snapshot: RefCell<Option<Rc<Snapshot>>>,
     /// When the database was last asked for the revisions.
     ticked_at: Cell<Timestamp>,
@@ -33,7 +35,7 @@ pub struct Handle {
 impl Handle {
     /// A handle that has not read anything yet.
     pub fn new(vault: Vault) -> Self {
-        Self { vault, snapshot: RefCell::new(None), ticked_at: Cell::new(Timestamp::default()) }
+        Self { vault, health: Rc::default(), snapshot: RefCell::new(None), ticked_at: Cell::new(Timestamp::default()) }
     }
 
     /// What seals and hashes secrets.
@@ -54,6 +56,6 @@ impl Handle {
         call: &ClientCall,
         settlement: Settlement,
     ) -> Result<Answer, Unanswered> {
-        attempt::run(scope, &self.vault, plan, call, settlement).await
+        attempt::run(scope, &self.vault, &self.health, plan, call, settlement).await
     }
 }

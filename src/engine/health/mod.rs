@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::failure::Failure;
 use super::snapshot::{Credential, Provider};
+use crate::platform::Scope;
 use crate::platform::clock::Timestamp;
 use crate::protocol::usage::Usage;
 
@@ -52,6 +53,11 @@ pub struct Health {}
 pub struct Note {}
 
 impl Health {
+    /// Asks whether `place` may be called now; what is tried with care is leased here.
+    pub async fn admit(&self, _scope: &Scope, _place: Place<'_>) -> Result<(), Rest> {
+        Ok(())
+    }
+
     /// Whether `credential` may be used for `model`.
     pub fn of_credential(&self, _credential: &Credential, _model: &str, _now: Timestamp) -> Standing {
         Standing::Ready
