@@ -5,8 +5,13 @@
 
 pub mod answer;
 pub mod attempt;
+mod backoff;
+mod call;
+mod classify;
+mod deadline;
 mod deliver;
 pub mod error;
+pub mod failover;
 pub mod failure;
 pub mod health;
 mod media;
@@ -14,4 +19,5 @@ pub mod select;
 pub mod settle;
 pub mod snapshot;
 mod stream;
+pub mod trace;
 mod translate;

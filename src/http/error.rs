@@ -64,7 +64,10 @@ pub(super) fn describe(error: &AppError, migration_hint: &str) -> Failure {
         }
         AppError::Vault(_) => "a secret could not be sealed; the operator finds the reason in the log".to_owned(),
     };
-    let retry_after = matches!(code, "database_unavailable").then_some(INSTANCE_RETRY_SECONDS);
+    let retry_after = match error {
+        AppError::Engine(EngineError::NoHealthyProvider { retry_after }) => *retry_after,
+        _ => matches!(code, "database_unavailable").then_some(INSTANCE_RETRY_SECONDS),
+    };
     Failure { status, code, message, retry_after }
 }
 
@@ -101,9 +104,14 @@ fn engine_status(error: &EngineError) -> StatusCode {
         | EngineError::Inconvertible { .. }
         | EngineError::Lossy(_)
         | EngineError::MediaUnavailable(_) => StatusCode::BAD_REQUEST,
-        EngineError::NoCredential | EngineError::Misconfigured => StatusCode::SERVICE_UNAVAILABLE,
-        EngineError::Unreachable(FetchErrorKind::Timeout) => StatusCode::GATEWAY_TIMEOUT,
+        EngineError::NoCredential | EngineError::Misconfigured | EngineError::NoHealthyProvider { .. } => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
+        EngineError::Unreachable(FetchErrorKind::Timeout) | EngineError::DeadlineExceeded => {
+            StatusCode::GATEWAY_TIMEOUT
+        }
         EngineError::CredentialRefused { .. }
+        | EngineError::Blocked
         | EngineError::Redirected
         | EngineError::NoAnswer
         | EngineError::Unreachable(_) => StatusCode::BAD_GATEWAY,

@@ -77,7 +77,7 @@ impl Exchange<'_> {
         };
         match (route.access, route.handler) {
             (Access::Open, _) => Ok(probe(route.handler)),
-            (Access::GatewayKey, Handler::Call(surface)) => self.call(surface, parameter, body).await,
+            (Access::GatewayKey, Handler::Call(surface)) => self.call(found, surface, parameter, body).await,
             (Access::GatewayKey, handler) => self.models(handler, parameter).await,
             (Access::Admin, handler) => self.admin(handler, body).await,
         }
