@@ -36,6 +36,8 @@ pub enum EngineError {
     Lossy(String),
     /// Caller: a file that the request names by its URL cannot be had.
     MediaUnavailable(String),
+    /// Configuration: a provider's rewrite rules make more of the request than can be sent.
+    Rewriting,
     /// Configuration: no provider in the plan has a usable credential.
     NoCredential,
     /// Configuration: an upstream cannot be addressed; the details are in the log.
@@ -64,6 +66,7 @@ impl EngineError {
             Self::Inconvertible { .. } => "conversion_unsupported",
             Self::Lossy(_) => "conversion_lossy",
             Self::MediaUnavailable(_) => "media_unavailable",
+            Self::Rewriting => "rewrite_failed",
             Self::NoCredential => "no_credential",
             Self::Misconfigured => "provider_misconfigured",
             Self::CredentialRefused { .. } => "upstream_credential_refused",
@@ -97,6 +100,10 @@ impl fmt::Display for EngineError {
                  out what is lost, or ask without x-gateway-strict: {losses}"
             ),
             Self::MediaUnavailable(message) => formatter.write_str(message),
+            Self::Rewriting => formatter.write_str(
+                "the rewrite rules of the provider make more of this request than the gateway can send; the operator has to \
+                 correct them",
+            ),
             Self::NoCredential => formatter
                 .write_str("no provider of this model has a usable credential; the operator has to add or enable one"),
             Self::Misconfigured => formatter.write_str(

@@ -101,6 +101,7 @@ fn engine_status(error: &EngineError) -> StatusCode {
         | EngineError::Inconvertible { .. }
         | EngineError::Lossy(_)
         | EngineError::MediaUnavailable(_) => StatusCode::BAD_REQUEST,
+        EngineError::Rewriting => StatusCode::INTERNAL_SERVER_ERROR,
         EngineError::NoCredential | EngineError::Misconfigured => StatusCode::SERVICE_UNAVAILABLE,
         EngineError::Unreachable(FetchErrorKind::Timeout) => StatusCode::GATEWAY_TIMEOUT,
         EngineError::CredentialRefused { .. }

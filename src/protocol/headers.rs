@@ -135,7 +135,7 @@ pub static HELD_BACK: [&str; 45] = [
 
 /// All request headers of clients that anything in the core looks at. A host on which each header costs need not hand over
 /// any other.
-pub static READ_FROM_CLIENT: [&str; 19] = [
+pub static READ_FROM_CLIENT: [&str; 20] = [
     "authorization",
     "x-api-key",
     "x-goog-api-key",
@@ -155,6 +155,7 @@ pub static READ_FROM_CLIENT: [&str; 19] = [
     "x-goog-api-client",
     "x-server-timeout",
     "x-gateway-strict",
+    "x-gateway-tag",
 ];
 
 /// All headers of a successful answer that anything in the core looks at or changes.

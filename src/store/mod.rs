@@ -14,6 +14,7 @@ pub mod options;
 pub mod provider;
 pub mod revision;
 pub mod route;
+pub mod rule_set;
 pub mod settings;
 pub mod usage;
 pub mod vault;

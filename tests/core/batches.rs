@@ -9,7 +9,7 @@ use crate::support::vendors::Wire;
 use crate::support::world::{KEY, Whole, World, next};
 
 /// What a cold isolate reads at once: the revisions, the settings, providers, credentials, routes, members, the key.
-const COLD: &str = "read 7";
+const COLD: &str = "read 8";
 
 #[tokio::test]
 async fn a_cold_request_reads_everything_in_one_batch() {

@@ -38,6 +38,7 @@ mod probe;
 mod readiness;
 mod recovery;
 mod request_error;
+mod rewrite;
 mod round_trips;
 mod scale;
 mod stream;

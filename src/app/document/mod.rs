@@ -21,7 +21,7 @@ use self::secret::Secret;
 use crate::app::error::Fault;
 use crate::protocol::convert::ServerTools;
 use crate::protocol::dialect::Dialect;
-use crate::store::options::{Breaker, Failover, ModelMap, Quota, Rest, Retry, Strategy, Timeouts, Trigger};
+use crate::store::options::{Breaker, Failover, ModelMap, Quota, Rest, Retry, Rule, Strategy, Timeouts, Trigger};
 use crate::store::provider::Streaming;
 use crate::store::route::Matching;
 use crate::store::settings::Settings;
@@ -54,7 +54,7 @@ fn without_value(message: &str) -> String {
 /// A struct may also be read from a list of its members' values, which nobody means: lists are only where the document has
 /// some.
 fn find_misplaced_lists(value: &Value, path: &str, faults: &mut Vec<Fault>) {
-    const LISTS: [&str; 13] = [
+    const LISTS: [&str; 18] = [
         "providers",
         "credentials",
         "routes",
@@ -68,13 +68,21 @@ fn find_misplaced_lists(value: &Value, path: &str, faults: &mut Vec<Fault>) {
         "status_codes",
         "error_types",
         "error_message_patterns",
+        "rule_sets",
+        "rewrite",
+        "operations",
+        "in",
+        "remove",
     ];
+    /// What a rewrite rule puts into a body is any JSON.
+    const ANYTHING: &str = "value";
     match value {
         Value::Array(_) => faults.push(Fault { path: path.to_owned(), message: "must be an object".to_owned() }),
         Value::Object(members) => {
             for (name, member) in members {
                 let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
                 match member {
+                    _ if name == ANYTHING => {}
                     Value::Array(elements) if LISTS.contains(&name.as_str()) => {
                         for (index, element) in elements.iter().enumerate() {
                             find_misplaced_lists(element, &format!("{path}[{index}]"), faults);
@@ -99,6 +107,9 @@ pub struct Document {
     /// Settings of the whole instance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settings: Option<Settings>,
+    /// Rewrite rules that several providers share.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule_sets: Option<Vec<RuleSetDocument>>,
     /// Where models can be had.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub providers: Option<Vec<ProviderDocument>>,
@@ -108,6 +119,17 @@ pub struct Document {
     /// Gateway keys.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys: Option<Vec<KeyDocument>>,
+}
+
+/// Rewrite rules that several providers share.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RuleSetDocument {
+    /// Its name, by which providers refer to it.
+    pub name: String,
+    /// The rules, in the order in which they are applied.
+    pub rules: Vec<Rule>,
 }
 
 /// A provider.
@@ -164,6 +186,12 @@ pub struct ProviderDocument {
     /// How much is spent there before it is left alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quotas: Vec<Quota>,
+    /// Rule sets that are applied to what is sent there, one after the other, before the rules of `rewrite`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rule_sets: Vec<String>,
+    /// What is changed in requests before they are sent there, in the order in which it is done.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rewrite: Vec<Rule>,
     /// Whether it may be used.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub enabled: bool,

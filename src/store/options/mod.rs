@@ -8,6 +8,7 @@ mod choice;
 mod failover;
 mod models;
 mod quota;
+mod rewrite;
 mod timing;
 
 pub use breaker::Breaker;
@@ -15,6 +16,10 @@ pub use choice::Strategy;
 pub use failover::{Failover, Rest, Trigger};
 pub use models::{ModelMap, ModelRule};
 pub use quota::{Quota, Unit};
+pub use rewrite::{
+    CacheBreakpoint, CachePlace, CacheTtl, Condition, Field, OperationName, Pairs, Place, Placed, Replacement, Rule,
+    SystemText,
+};
 pub use timing::{Retry, Timeouts};
 
 use serde::{Deserialize, Serialize};

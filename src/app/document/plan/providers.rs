@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::{Action, Planner, differing, is_header_text};
 use crate::app::document::{CredentialDocument, NetworkDocument, ProviderDocument};
 use crate::app::error::AppError;
+use crate::engine::rewrite::{Rewrite, RuleSets};
 use crate::engine::snapshot;
 use crate::platform::clock::Timestamp;
 use crate::store::credential::{self, CredentialRow};
@@ -18,7 +19,11 @@ const CREDENTIAL_HEADERS: [&str; 6] =
     ["authorization", "x-api-key", "x-goog-api-key", "api-key", "cookie", "proxy-authorization"];
 
 impl Planner<'_> {
-    pub(super) fn providers(&mut self, wanted: Option<&[ProviderDocument]>) -> Result<(), AppError> {
+    pub(super) fn providers(
+        &mut self,
+        wanted: Option<&[ProviderDocument]>,
+        rule_sets: &RuleSets,
+    ) -> Result<(), AppError> {
         let Some(wanted) = wanted else { return Ok(()) };
         self.check_names("providers", wanted.iter().map(|provider| provider.name.as_str()));
         if self.prune {
@@ -38,7 +43,11 @@ impl Planner<'_> {
             if provider.name.contains('/') {
                 self.fault(format!("{path}.name"), "must not contain a slash, which separates provider and model");
             }
-            if let Err(reason) = snapshot::provider(&row) {
+            if let Err(faults) = Rewrite::compile(&provider.rewrite, &provider.rule_sets, rule_sets) {
+                for fault in faults {
+                    self.fault(format!("{path}.{}", fault.path), fault.message);
+                }
+            } else if let Err(reason) = snapshot::provider(&row, rule_sets) {
                 self.fault(path.clone(), reason);
             }
             for (name, value) in &provider.headers {
@@ -193,6 +202,8 @@ fn provider_row(provider: &ProviderDocument, id: Arc<str>) -> ProviderRow {
                 breaker: provider.breaker.clone(),
                 quotas: provider.quotas.clone(),
             },
+            rule_sets: provider.rule_sets.clone(),
+            rewrite: provider.rewrite.clone(),
         },
         created_at: Timestamp(0),
     }
@@ -217,6 +228,8 @@ fn differing_provider(before: &ProviderRow, after: &ProviderRow) -> Vec<&'static
         ("rest", old.policy.rest != new.policy.rest),
         ("breaker", old.policy.breaker != new.policy.breaker),
         ("quotas", old.policy.quotas != new.policy.quotas),
+        ("rule_sets", old.rule_sets != new.rule_sets),
+        ("rewrite", old.rewrite != new.rewrite),
         ("enabled", before.enabled != after.enabled),
     ])
 }
