@@ -9,6 +9,7 @@ use http::header::HeaderMap;
 use super::answer::{Answer, MAX_ERROR_BYTES, from_stream_fault, from_upstream_error, may_succeed_elsewhere};
 use super::deliver::{Delivery, Undelivered, deliver, deliver_estimate, has_type, receive};
 use super::error::EngineError;
+use super::refresh::{self, Unusable};
 use super::select::{Plan, Target};
 use super::settle::Settlement;
 use super::snapshot::Credential;
@@ -129,13 +130,46 @@ struct Run<'a> {
 impl Run<'_> {
     async fn attempt(&mut self, target: &Target, translated: &Translated, credential: Option<&Rc<Credential>>) -> Next {
         let provider = &target.provider;
-        let secret = match credential.map(|credential| credential.secret(self.vault)).transpose() {
-            Ok(secret) => secret,
-            Err(error) => {
-                tracing::error!(provider = &*provider.name, %error, "a credential cannot be used");
-                return Next::Skip(EngineError::NoCredential);
-            }
+        let Some(credential) = credential else { return self.send(target, translated, None, None).await };
+        let used = match refresh::usable(self.scope, self.vault, provider, credential).await {
+            Ok(used) => used,
+            Err(error) => return Next::Skip(self.unusable(target, &error)),
         };
+        let secret = Some(used.secret.clone());
+        let next = self.send(target, translated, Some(credential), secret).await;
+        // An access token may end before its time: the same credential is tried once more with a new one.
+        if let Next::TryOn(Err(EngineError::CredentialRefused { status })) = next
+            && self.attempts_left > 0
+        {
+            match refresh::after_refusal(self.scope, self.vault, provider, credential, &used, status).await {
+                Ok(Some(fresh)) => return self.send(target, translated, Some(credential), Some(fresh.secret)).await,
+                Ok(None) => {}
+                Err(error) => drop(self.unusable(target, &error)),
+            }
+        }
+        next
+    }
+
+    /// Notes why a credential cannot be used.
+    fn unusable(&self, target: &Target, error: &Unusable) -> EngineError {
+        match error {
+            Unusable::Unopened(error) => {
+                tracing::error!(provider = &*target.provider.name, %error, "a credential cannot be used");
+                EngineError::NoCredential
+            }
+            Unusable::LoginNeeded(failure) => EngineError::CredentialRefused { status: failure.status },
+            Unusable::NotRefreshed => EngineError::NotRefreshed,
+        }
+    }
+
+    async fn send(
+        &mut self,
+        target: &Target,
+        translated: &Translated,
+        credential: Option<&Rc<Credential>>,
+        secret: Option<Arc<str>>,
+    ) -> Next {
+        let provider = &target.provider;
         let prepared = provider.channel.prepare(
             &provider.endpoint,
             secret.as_deref(),

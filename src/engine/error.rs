@@ -40,6 +40,8 @@ pub enum EngineError {
     Rewriting,
     /// Configuration: no provider in the plan has a usable credential.
     NoCredential,
+    /// Upstream: its token endpoint gives no new token for one that has ended; the details are in the log.
+    NotRefreshed,
     /// Configuration: an upstream cannot be addressed; the details are in the log.
     Misconfigured,
     /// Upstream: it refused the credential that the gateway has for it.
@@ -68,6 +70,7 @@ impl EngineError {
             Self::MediaUnavailable(_) => "media_unavailable",
             Self::Rewriting => "rewrite_failed",
             Self::NoCredential => "no_credential",
+            Self::NotRefreshed => "token_refresh_failed",
             Self::Misconfigured => "provider_misconfigured",
             Self::CredentialRefused { .. } => "upstream_credential_refused",
             Self::Redirected => "upstream_redirected",
@@ -106,6 +109,10 @@ impl fmt::Display for EngineError {
             ),
             Self::NoCredential => formatter
                 .write_str("no provider of this model has a usable credential; the operator has to add or enable one"),
+            Self::NotRefreshed => formatter.write_str(
+                "the gateway's access to the provider has ended and could not be renewed just now; retry in a moment, the operator \
+                 finds the reason in the log",
+            ),
             Self::Misconfigured => formatter.write_str(
                 "the provider of this model is not configured properly; the operator finds the reason in the log",
             ),

@@ -10,6 +10,7 @@ pub mod error;
 pub mod failure;
 pub mod health;
 mod media;
+pub mod refresh;
 pub mod rewrite;
 pub mod select;
 pub mod settle;

@@ -9,6 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::refresh::{Login, Renewal};
 use super::rewrite::{Rewrite, RuleFault, RuleSets};
 use super::select::ConversionRules;
 use crate::channel::endpoint::{DEFAULT_LIMITS, Endpoint, EndpointError, ExtraHeader, parse_base_url};
@@ -89,6 +90,8 @@ pub struct Provider {
     pub created_at: Timestamp,
     /// How it is tried.
     pub policy: ProviderPolicy,
+    /// How its tokens are made anew, where its credentials have some.
+    pub login: Option<Rc<Login>>,
     /// What is changed in requests before they go there.
     pub rewrite: Rewrite,
     /// Whose turn it is among its credentials.
@@ -159,12 +162,19 @@ pub struct Credential {
     pub policy: CredentialPolicy,
     /// Goes up with every new secret.
     pub version: i64,
+    /// The tokens that came after the secret.
+    pub(super) renewal: Renewal,
     sealed: Arc<str>,
     opened: OnceCell<Result<Arc<str>, VaultError>>,
 }
 
 impl Credential {
-    /// The secret; opened on first use.
+    /// The version of the secret that calls are made with, which is newer than the snapshot's after a refresh.
+    pub fn current_version(&self) -> i64 {
+        self.renewal.version().unwrap_or(self.version)
+    }
+
+    /// The secret of this snapshot, opened on first use; [`super::refresh::usable`] gives what calls are made with.
     pub fn secret(&self, vault: &Vault) -> Result<Arc<str>, VaultError> {
         self.opened.get_or_init(|| vault.open(&self.id, &self.sealed)).clone()
     }
@@ -255,6 +265,8 @@ pub fn provider(row: &ProviderRow, rule_sets: &RuleSets) -> Result<Provider, Str
     let headers: Result<Vec<_>, EndpointError> =
         options.headers.iter().map(|(name, value)| ExtraHeader::parse(name, value)).collect();
     let (origin, base_path) = address.unzip();
+    let login = options.oauth.as_ref().map(|oauth| Login::new(&row.id, oauth, network)).transpose();
+    let login = login.map_err(|error| format!("oauth.token_url: {error}"))?;
     // Without its rules it might be sent what the operator wants nobody to see.
     let rewrite =
         Rewrite::compile(&options.rewrite, &options.rule_sets, rule_sets).map_err(|faults| in_words(&faults))?;
@@ -274,6 +286,7 @@ pub fn provider(row: &ProviderRow, rule_sets: &RuleSets) -> Result<Provider, Str
         models: options.models.clone(),
         created_at: row.created_at,
         policy: options.policy.clone(),
+        login: login.map(Rc::new),
         rewrite,
         turn: Turn::default(),
     })
@@ -315,6 +328,7 @@ impl Credentials {
                     weight: row.weight,
                     policy: row.policy,
                     version: row.version,
+                    renewal: Renewal::default(),
                     sealed: row.secret,
                     opened: OnceCell::new(),
                 }),

@@ -105,6 +105,7 @@ fn engine_status(error: &EngineError) -> StatusCode {
         EngineError::NoCredential | EngineError::Misconfigured => StatusCode::SERVICE_UNAVAILABLE,
         EngineError::Unreachable(FetchErrorKind::Timeout) => StatusCode::GATEWAY_TIMEOUT,
         EngineError::CredentialRefused { .. }
+        | EngineError::NotRefreshed
         | EngineError::Redirected
         | EngineError::NoAnswer
         | EngineError::Unreachable(_) => StatusCode::BAD_GATEWAY,

@@ -37,6 +37,7 @@ mod passthrough;
 mod probe;
 mod readiness;
 mod recovery;
+mod refresh;
 mod request_error;
 mod rewrite;
 mod round_trips;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::stored::Stored;
 use super::{
-    CredentialDocument, Document, KeyDocument, MemberDocument, NetworkDocument, ProviderDocument, RouteDocument,
-    RuleSetDocument,
+    CredentialDocument, Document, KeyDocument, MemberDocument, NetworkDocument, OAuthDocument, ProviderDocument,
+    RouteDocument, RuleSetDocument,
 };
 use crate::app::rfc3339;
 use crate::store::settings::Settings;
@@ -58,6 +58,14 @@ pub fn export(stored: &Stored) -> Document {
         rest: row.options.policy.rest.clone(),
         breaker: row.options.policy.breaker.clone(),
         quotas: row.options.policy.quotas.clone(),
+        oauth: row.options.oauth.as_ref().map(|oauth| OAuthDocument {
+            token_url: oauth.token_url.clone(),
+            client_id: oauth.client_id.clone(),
+            client_secret: None,
+            scope: oauth.scope.clone(),
+            margin_seconds: oauth.margin_seconds,
+            refresh_statuses: oauth.refresh_statuses.clone(),
+        }),
         rule_sets: row.options.rule_sets.clone(),
         rewrite: row.options.rewrite.clone(),
         enabled: row.enabled,

@@ -7,6 +7,7 @@ mod breaker;
 mod choice;
 mod failover;
 mod models;
+mod oauth;
 mod quota;
 mod rewrite;
 mod timing;
@@ -15,6 +16,7 @@ pub use breaker::Breaker;
 pub use choice::Strategy;
 pub use failover::{Failover, Rest, Trigger};
 pub use models::{ModelMap, ModelRule};
+pub use oauth::{DEFAULT_MARGIN_SECONDS, DEFAULT_REFRESH_STATUSES, OAuthOptions, SealedSecret};
 pub use quota::{Quota, Unit};
 pub use rewrite::{
     CacheBreakpoint, CachePlace, CacheTtl, Condition, Field, OperationName, Pairs, Place, Placed, Replacement, Rule,

@@ -4,6 +4,7 @@
 //! difference there are none, so that applying a document twice changes nothing.
 
 mod keys;
+mod logins;
 mod providers;
 mod routes;
 mod rule_sets;

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::{Action, Planner, differing, is_header_text};
+use super::logins::secret_text;
+use super::{Action, Planner, differing};
 use crate::app::document::{CredentialDocument, NetworkDocument, ProviderDocument};
 use crate::app::error::AppError;
 use crate::engine::rewrite::{Rewrite, RuleSets};
@@ -39,7 +40,8 @@ impl Planner<'_> {
         for (index, provider) in wanted.iter().enumerate() {
             let path = format!("providers[{index}]");
             let before = stored.get(provider.name.as_str()).copied();
-            let row = provider_row(provider, self.id_for("providers", &provider.name, before.map(|row| &row.id)));
+            let mut row = provider_row(provider, self.id_for("providers", &provider.name, before.map(|row| &row.id)));
+            row.options.oauth = self.oauth(&path, provider, &row.id, before)?;
             if provider.name.contains('/') {
                 self.fault(format!("{path}.name"), "must not contain a slash, which separates provider and model");
             }
@@ -111,16 +113,21 @@ impl Planner<'_> {
         }
         for (index, credential) in wanted.iter().enumerate() {
             let before = known.iter().find(|row| *row.name == *credential.name).copied();
-            let digest = credential.secret.as_deref().map(|secret| self.vault.digest(secret).to_text());
             let secret_path = || format!("{path}.credentials[{index}].secret");
-            if credential.secret.as_deref().is_some_and(|secret| !is_header_text(secret)) {
-                self.fault(secret_path(), "must be visible ASCII text, since it is sent in a header");
-                continue;
-            }
+            let given =
+                credential.secret.as_deref().map(|secret| secret_text(secret, provider.options.oauth.is_some()));
+            let given = match given.transpose() {
+                Ok(given) => given,
+                Err(what) => {
+                    self.fault(secret_path(), what);
+                    continue;
+                }
+            };
+            let digest = given.as_deref().map(|secret| self.vault.digest(secret).to_text());
             let row_id = before.map_or_else(|| id::new(self.scope), |row| row.id.clone());
             let secret_differs =
                 digest.as_deref().is_some_and(|digest| before.is_none_or(|row| *row.secret_digest != *digest));
-            let (secret, secret_digest) = match (&credential.secret, digest, before) {
+            let (secret, secret_digest) = match (&given, digest, before) {
                 (Some(secret), Some(digest), _) if secret_differs => {
                     (self.vault.seal(&row_id, secret, &*self.scope.random)?, digest.into())
                 }
@@ -202,6 +209,7 @@ fn provider_row(provider: &ProviderDocument, id: Arc<str>) -> ProviderRow {
                 breaker: provider.breaker.clone(),
                 quotas: provider.quotas.clone(),
             },
+            oauth: None,
             rule_sets: provider.rule_sets.clone(),
             rewrite: provider.rewrite.clone(),
         },
@@ -228,6 +236,7 @@ fn differing_provider(before: &ProviderRow, after: &ProviderRow) -> Vec<&'static
         ("rest", old.policy.rest != new.policy.rest),
         ("breaker", old.policy.breaker != new.policy.breaker),
         ("quotas", old.policy.quotas != new.policy.quotas),
+        ("oauth", old.oauth != new.oauth),
         ("rule_sets", old.rule_sets != new.rule_sets),
         ("rewrite", old.rewrite != new.rewrite),
         ("enabled", before.enabled != after.enabled),
