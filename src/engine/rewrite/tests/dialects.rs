@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{CHAT, CLAUDE, GEMINI, RESPONSES, check, check_json, try_rewrite};
+use super::{CHAT, CLAUDE, GEMINI, RESPONSES, actions, check, check_json, compiled, try_rewrite};
+use crate::engine::rewrite::rewrite_body;
 use crate::protocol::dialect::Dialect;
 
 #[test]
@@ -281,4 +282,36 @@ fn there_are_never_more_than_four_breakpoints() {
         {"type": "text", "text": "a", "cache_control": null}]}]);
     // The one that is null is none.
     assert_eq!(count(&own), 5);
+}
+
+/// Whatever byte of a request is another one, rules make JSON of JSON and leave the rest alone.
+#[test]
+fn damaged_requests_do_no_harm() {
+    let rules = json!([
+        {"set": {"path": "messages[*].content[0].text", "value": "y"}},
+        {"default": {"path": "metadata.team", "value": "y"}},
+        {"append": {"path": "tools", "value": {"name": "y"}}},
+        {"remove": {"path": "messages[1].content[-1]"}},
+        {"system": {"prepend": "y"}},
+        {"system": {"replace": "y"}},
+        {"cache_breakpoint": {"at": "tools"}},
+        {"cache_breakpoint": {"at": "last_user"}},
+        {"replace": {"pattern": "x", "with": "y", "in": ["system", "user", "assistant", "tool_results", "tool_descriptions"]}},
+    ]);
+    let is_json = |text: &[u8]| serde_json::from_slice::<&serde_json::value::RawValue>(text).is_ok();
+    let rewrite = compiled(&rules).unwrap();
+    let actions = actions(&rewrite);
+    for dialect in Dialect::ALL {
+        let whole = full_of_x(dialect).to_string().into_bytes();
+        for at in 0..whole.len() {
+            for byte in *b"\"{}[]:,\\0\xff" {
+                let mut body = whole.clone();
+                body[at] = byte;
+                let rewritten = rewrite_body(dialect, &body, &actions).unwrap();
+                if let (true, Some(rewritten)) = (is_json(&body), rewritten) {
+                    assert!(is_json(rewritten.as_bytes()), "{rewritten}");
+                }
+            }
+        }
+    }
 }

@@ -18,16 +18,20 @@ fn compiled(rules: &Value) -> Result<Rewrite, Vec<RuleFault>> {
     Rewrite::compile(&rules, &[], &RuleSets::default())
 }
 
-fn try_rewrite(dialect: Dialect, rules: &Value, body: &str) -> Result<Option<String>, TooMuch> {
-    let rewrite = compiled(rules).unwrap();
-    let actions: Vec<&BodyAction> = rewrite
+/// Rules that are all about bodies.
+fn actions(rewrite: &Rewrite) -> Vec<&BodyAction> {
+    rewrite
         .rules()
         .map(|rule| match &rule.action {
             Action::Body(action) => action,
             _ => panic!("a rule about bodies"),
         })
-        .collect();
-    rewrite_body(dialect, body.as_bytes(), &actions)
+        .collect()
+}
+
+fn try_rewrite(dialect: Dialect, rules: &Value, body: &str) -> Result<Option<String>, TooMuch> {
+    let rewrite = compiled(rules).unwrap();
+    rewrite_body(dialect, body.as_bytes(), &actions(&rewrite))
 }
 
 /// Applies one rule; an empty text if it changes nothing.
