@@ -17,6 +17,7 @@ use super::error::EngineError;
 use super::failover::{Another, Steps, is_triggered, steps};
 use super::failure::{Failure, FailureKind};
 use super::health::{Health, Place, Rest};
+use super::refresh::{self, Unusable, Usable};
 use super::select::{Plan, Target};
 use super::settle::Settlement;
 use super::snapshot::Credential;
@@ -81,11 +82,12 @@ pub async fn run(
         last: None,
         skipped: None,
         resting: None,
+        presses: false,
         outcome: None,
     };
     let end = match call.deadline {
-        None => run.walk(plan).await,
-        Some(deadline) => match deadline::within(&*scope.clock, deadline, run.walk(plan)).await {
+        None => run.go(plan).await,
+        Some(deadline) => match deadline::within(&*scope.clock, deadline, run.go(plan)).await {
             Some(end) => end,
             None => {
                 run.settlement.call_failed(EngineError::DeadlineExceeded.code(), &classify::out_of_time());
@@ -188,11 +190,23 @@ pub(super) struct Run<'a> {
     skipped: Option<EngineError>,
     /// Of those that rest, the rest that ends first.
     resting: Option<Rest>,
+    /// Whether those are tried too who are only to be tried with care, because there is nobody else.
+    presses: bool,
     /// The last failure.
     outcome: Option<Failure>,
 }
 
 impl Run<'_> {
+    async fn go<'p>(&mut self, plan: &'p Plan) -> End<'p> {
+        let end = self.walk(plan).await;
+        if self.calls > 0 || self.resting.is_none() || !matches!(end, End::Result(Err(_))) {
+            return end;
+        }
+        // All are being tried by others already, with care; but to ask nobody helps nobody.
+        (self.presses, self.budget) = (true, plan.max_attempts);
+        self.walk(plan).await
+    }
+
     async fn walk<'p>(&mut self, plan: &'p Plan) -> End<'p> {
         let mut at = 0;
         // The target that was called last.
@@ -261,14 +275,21 @@ impl Run<'_> {
     /// Tries a target, one credential after the other, as far as its failures allow.
     async fn work(&mut self, here: &mut Here<'_>) -> Left {
         while here.grant > 0 {
-            let Some(mut credential) = here.next_credential() else { break };
+            let Some(credential) = here.next_credential() else { break };
             if !self.may_try(here.target, credential.as_deref()).await {
                 continue;
             }
+            let mut used = match self.usable(here.target, credential.as_ref()).await {
+                Ok(used) => used,
+                Err(error) => {
+                    self.skipped.get_or_insert(error);
+                    continue;
+                }
+            };
             let (mut retries, mut was_refreshed) = (0, false);
             while here.grant > 0 {
                 let calls = self.calls;
-                let called = self.attempt(here.target, &here.translated, credential.as_ref()).await;
+                let called = self.attempt(here.target, &here.translated, credential.as_ref(), used.as_ref()).await;
                 here.grant -= self.calls - calls;
                 let Failed { failure, words, result } = match called {
                     Called::Delivery(delivery) => return Left::Delivery(delivery),
@@ -290,14 +311,16 @@ impl Run<'_> {
                     self.scope.clock.sleep(pause).await;
                     continue;
                 }
-                let is_unauthorized = failure.kind == FailureKind::Unauthorized;
+                let refused =
+                    matches!(failure.kind, FailureKind::Unauthorized | FailureKind::Refused).then_some(failure.status);
                 (self.outcome, self.last) = (Some(failure), Some(result));
-                if is_unauthorized
+                // An access token may end before its time: the same credential is tried once more with a new one.
+                if let (Some(status), Some(credential), Some(refused)) = (refused, &credential, &used)
                     && !std::mem::replace(&mut was_refreshed, true)
-                    && let Some(fresh) = self.refreshed(here.target, credential.as_deref()).await
+                    && let Some(fresh) = self.refreshed(here.target, credential, refused, status).await
                     && self.may_call_once_more(here)
                 {
-                    credential = Some(fresh);
+                    used = Some(fresh);
                     continue;
                 }
                 match next {
@@ -317,10 +340,11 @@ impl Run<'_> {
 
     /// Whether health lets this credential be tried. A terminal member is tried even while it rests.
     async fn may_try(&mut self, target: &Target, credential: Option<&Credential>) -> bool {
-        let place = Place { provider: &target.provider, credential, model: &target.model };
+        let place = Place { provider: &target.provider, credential, secret_version: 0, model: &target.model };
         match self.health.admit(self.scope, place).await {
             Ok(()) => true,
             Err(_) if target.policy.terminal => true,
+            Err(_) if self.presses && !self.health.is_out(place, self.scope.clock.now()) => true,
             Err(rest) => {
                 let ends_sooner = |other: &Rest| match (rest.until, other.until) {
                     (Some(this), Some(other)) => this < other,
@@ -334,10 +358,56 @@ impl Run<'_> {
         }
     }
 
-    /// The credential with a new secret, after an upstream did not accept the one it had; `None` where there is no other. It is asked
-    /// for once per credential and request.
-    async fn refreshed(&mut self, _target: &Target, _credential: Option<&Credential>) -> Option<Rc<Credential>> {
-        None
+    /// What a credential is used with now; `None` where none is needed.
+    async fn usable(
+        &mut self,
+        target: &Target,
+        credential: Option<&Rc<Credential>>,
+    ) -> Result<Option<Usable>, EngineError> {
+        let Some(credential) = credential else { return Ok(None) };
+        match refresh::usable(self.scope, self.vault, &target.provider, credential).await {
+            Ok(used) => Ok(Some(used)),
+            Err(error) => Err(self.unusable(target, credential, error)),
+        }
+    }
+
+    /// What a credential can be used with once more after an upstream refused what it was used with. It is asked for once per credential
+    /// and request.
+    async fn refreshed(
+        &mut self,
+        target: &Target,
+        credential: &Rc<Credential>,
+        used: &Usable,
+        status: u16,
+    ) -> Option<Usable> {
+        match refresh::after_refusal(self.scope, self.vault, &target.provider, credential, used, status).await {
+            Ok(fresh) => fresh,
+            Err(error) => {
+                self.unusable(target, credential, error);
+                None
+            }
+        }
+    }
+
+    /// Notes why a credential cannot be used.
+    fn unusable(&mut self, target: &Target, credential: &Credential, error: Unusable) -> EngineError {
+        match error {
+            Unusable::Unopened(error) => {
+                tracing::error!(provider = &*target.provider.name, %error, "a credential cannot be used");
+                EngineError::NoCredential
+            }
+            Unusable::LoginNeeded(failure) => {
+                let place = Place {
+                    provider: &target.provider,
+                    credential: Some(credential),
+                    secret_version: credential.current_version(),
+                    model: &target.model,
+                };
+                self.settlement.credential_failed(place, &failure);
+                EngineError::CredentialRefused { status: failure.status }
+            }
+            Unusable::NotRefreshed => EngineError::NotRefreshed,
+        }
     }
 
     /// A refreshed credential may be asked again: out of what the target has left, else out of the plan's budget.

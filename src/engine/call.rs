@@ -12,6 +12,7 @@ use super::deadline;
 use super::deliver::{Delivery, Undelivered, has_type, receive};
 use super::error::EngineError;
 use super::failure::{Failure, FailureKind};
+use super::refresh::Usable;
 use super::select::Target;
 use super::snapshot::Credential;
 use super::translate::Translated;
@@ -42,21 +43,16 @@ pub(super) struct Failed {
 }
 
 impl Run<'_> {
-    /// Asks `target` with one of its credentials.
+    /// Asks `target` with one of its credentials, as it is `used` now.
     pub(super) async fn attempt(
         &mut self,
         target: &Target,
         translated: &Translated,
         credential: Option<&Rc<Credential>>,
+        used: Option<&Usable>,
     ) -> Called {
         let provider = &target.provider;
-        let secret = match credential.map(|credential| credential.secret(self.vault)).transpose() {
-            Ok(secret) => secret,
-            Err(error) => {
-                tracing::error!(provider = &*provider.name, %error, "a credential cannot be used");
-                return Called::Skipped(EngineError::NoCredential);
-            }
-        };
+        let secret = used.map(|used| used.secret.clone());
         let prepared = provider.channel.prepare(
             &provider.endpoint,
             secret.as_deref(),
@@ -86,7 +82,7 @@ impl Run<'_> {
             }
         };
         self.calls += 1;
-        self.settlement.call_began(target, credential);
+        self.settlement.call_began(target, credential, used.map_or(0, |used| used.version));
         let fetched = match dispatch {
             Dispatch::Answer(response) => Ok(response),
             Dispatch::Upstream(request) => self.fetch(request).await,

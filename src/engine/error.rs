@@ -36,8 +36,12 @@ pub enum EngineError {
     Lossy(String),
     /// Caller: a file that the request names by its URL cannot be had.
     MediaUnavailable(String),
+    /// Configuration: a provider's rewrite rules make more of the request than can be sent.
+    Rewriting,
     /// Configuration: no provider in the plan has a usable credential.
     NoCredential,
+    /// Upstream: its token endpoint gives no new token for one that has ended; the details are in the log.
+    NotRefreshed,
     /// Configuration: an upstream cannot be addressed; the details are in the log.
     Misconfigured,
     /// Upstream: it refused the credential that the gateway has for it.
@@ -73,7 +77,9 @@ impl EngineError {
             Self::Inconvertible { .. } => "conversion_unsupported",
             Self::Lossy(_) => "conversion_lossy",
             Self::MediaUnavailable(_) => "media_unavailable",
+            Self::Rewriting => "rewrite_failed",
             Self::NoCredential => "no_credential",
+            Self::NotRefreshed => "token_refresh_failed",
             Self::Misconfigured => "provider_misconfigured",
             Self::CredentialRefused { .. } => "upstream_credential_refused",
             Self::Blocked => "upstream_blocked",
@@ -109,8 +115,16 @@ impl fmt::Display for EngineError {
                  out what is lost, or ask without x-gateway-strict: {losses}"
             ),
             Self::MediaUnavailable(message) => formatter.write_str(message),
+            Self::Rewriting => formatter.write_str(
+                "the rewrite rules of the provider make more of this request than the gateway can send; the operator has to \
+                 correct them",
+            ),
             Self::NoCredential => formatter
                 .write_str("no provider of this model has a usable credential; the operator has to add or enable one"),
+            Self::NotRefreshed => formatter.write_str(
+                "the gateway's access to the provider has ended and could not be renewed just now; retry in a moment, the operator \
+                 finds the reason in the log",
+            ),
             Self::Misconfigured => formatter.write_str(
                 "the provider of this model is not configured properly; the operator finds the reason in the log",
             ),

@@ -15,6 +15,8 @@ pub mod failover;
 pub mod failure;
 pub mod health;
 mod media;
+pub mod refresh;
+pub mod rewrite;
 pub mod select;
 pub mod settle;
 pub mod snapshot;

@@ -60,6 +60,7 @@ struct OpenCall {
     began: Timestamp,
     provider: Rc<Provider>,
     credential: Option<Rc<Credential>>,
+    secret_version: i64,
     model: Arc<str>,
     probe: Option<Probe>,
     _in_flight: Option<InFlight>,
@@ -128,10 +129,11 @@ impl Settlement {
     }
 
     /// Records that a call to `target` begins.
-    pub fn call_began(&mut self, target: &Target, credential: Option<&Rc<Credential>>) {
+    pub fn call_began(&mut self, target: &Target, credential: Option<&Rc<Credential>>, secret_version: i64) {
         let place = Place {
             provider: &target.provider,
             credential: credential.map(|credential| &**credential),
+            secret_version,
             model: &target.model,
         };
         self.open_call = Some(OpenCall {
@@ -140,6 +142,7 @@ impl Settlement {
             _in_flight: credential.and_then(|credential| self.health.enter(credential)),
             provider: target.provider.clone(),
             credential: credential.cloned(),
+            secret_version,
             model: target.model.clone(),
         });
         self.calls.push(CallRecord {
@@ -153,6 +156,11 @@ impl Settlement {
             estimated: false,
             duration_ms: 0,
         });
+    }
+
+    /// Records what is wrong with a credential although no call was made with it.
+    pub fn credential_failed(&mut self, place: Place<'_>, failure: &Failure) {
+        self.notes.extend(self.health.failed(place, failure, &Usage::default(), self.scope.clock.now()));
     }
 
     /// Records that the call under way failed, with the code of what is wrong.
@@ -243,7 +251,12 @@ impl Settlement {
         let now = self.scope.clock.now();
         call.duration_ms = now.millis_since(open.began);
         describe(call);
-        let place = Place { provider: &open.provider, credential: open.credential.as_deref(), model: &open.model };
+        let place = Place {
+            provider: &open.provider,
+            credential: open.credential.as_deref(),
+            secret_version: open.secret_version,
+            model: &open.model,
+        };
         self.notes.extend(match ended {
             Ended::Well => self.health.succeeded(place, &call.usage, open.began, now),
             Ended::Failed(failure) => self.health.failed(place, failure, &call.usage, now),

@@ -9,6 +9,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::refresh::{Login, Renewal};
+use super::rewrite::{Rewrite, RuleFault, RuleSets};
 use super::select::ConversionRules;
 use crate::channel::endpoint::{DEFAULT_LIMITS, Endpoint, EndpointError, ExtraHeader, parse_base_url};
 use crate::channel::{self, Channel};
@@ -20,6 +22,7 @@ use crate::store::options::{CredentialPolicy, MemberPolicy, ProviderPolicy, Stra
 use crate::store::provider::{ProviderRow, Streaming};
 use crate::store::revision::Revisions;
 use crate::store::route::{Matching, MemberRow, RouteRow};
+use crate::store::rule_set::{self, RuleSetRow};
 use crate::store::settings::{DEFAULT_HEARTBEAT_MS, DEFAULT_MAX_ATTEMPTS, Settings};
 use crate::store::vault::{Vault, VaultError};
 
@@ -87,6 +90,10 @@ pub struct Provider {
     pub created_at: Timestamp,
     /// How it is tried.
     pub policy: ProviderPolicy,
+    /// How its tokens are made anew, where its credentials have some.
+    pub login: Option<Rc<Login>>,
+    /// What is changed in requests before they go there.
+    pub rewrite: Rewrite,
     /// Whose turn it is among its credentials.
     pub turn: Turn,
 }
@@ -155,12 +162,19 @@ pub struct Credential {
     pub policy: CredentialPolicy,
     /// Goes up with every new secret.
     pub version: i64,
+    /// The tokens that came after the secret.
+    pub(super) renewal: Renewal,
     sealed: Arc<str>,
     opened: OnceCell<Result<Arc<str>, VaultError>>,
 }
 
 impl Credential {
-    /// The secret; opened on first use.
+    /// The version of the secret that calls are made with, which is newer than the snapshot's after a refresh.
+    pub fn current_version(&self) -> i64 {
+        self.renewal.version().unwrap_or(self.version)
+    }
+
+    /// The secret of this snapshot, opened on first use; [`super::refresh::usable`] gives what calls are made with.
     pub fn secret(&self, vault: &Vault) -> Result<Arc<str>, VaultError> {
         self.opened.get_or_init(|| vault.open(&self.id, &self.sealed)).clone()
     }
@@ -170,14 +184,22 @@ impl Routing {
     /// Assembles what the rows say, the usable part of it.
     pub fn assemble(
         provider_rows: Vec<ProviderRow>,
+        rule_set_rows: Vec<RuleSetRow>,
         route_rows: Vec<RouteRow>,
         member_rows: Vec<MemberRow>,
         mut skipped: Vec<BadRow>,
     ) -> Self {
+        let mut rule_sets = RuleSets::default();
+        for RuleSetRow { id, name, rules } in rule_set_rows {
+            if let Err(faults) = rule_sets.insert(name.clone(), &rules) {
+                let (id, row) = (Some(id), name.to_string());
+                skipped.push(BadRow { table: rule_set::TABLE, row, id, reason: in_words(&faults) });
+            }
+        }
         let mut by_id = HashMap::with_capacity(provider_rows.len());
         let mut providers = HashMap::with_capacity(provider_rows.len());
         for row in provider_rows.into_iter().filter(|row| row.enabled) {
-            match provider(&row) {
+            match provider(&row, &rule_sets) {
                 Ok(provider) => {
                     let provider = Rc::new(provider);
                     by_id.insert(row.id, provider.clone());
@@ -224,7 +246,7 @@ impl Routing {
 }
 
 /// Checks a provider's row and makes it usable; the error is for the operator.
-pub fn provider(row: &ProviderRow) -> Result<Provider, String> {
+pub fn provider(row: &ProviderRow, rule_sets: &RuleSets) -> Result<Provider, String> {
     let channel = channel::by_id(&row.channel).ok_or_else(|| format!("there is no channel {:?}", row.channel))?;
     let options = &row.options;
     let network = if options.private_network { Network::Private } else { Network::Public };
@@ -243,6 +265,11 @@ pub fn provider(row: &ProviderRow) -> Result<Provider, String> {
     let headers: Result<Vec<_>, EndpointError> =
         options.headers.iter().map(|(name, value)| ExtraHeader::parse(name, value)).collect();
     let (origin, base_path) = address.unzip();
+    let login = options.oauth.as_ref().map(|oauth| Login::new(&row.id, oauth, network)).transpose();
+    let login = login.map_err(|error| format!("oauth.token_url: {error}"))?;
+    // Without its rules it might be sent what the operator wants nobody to see.
+    let rewrite =
+        Rewrite::compile(&options.rewrite, &options.rule_sets, rule_sets).map_err(|faults| in_words(&faults))?;
     Ok(Provider {
         id: row.id.clone(),
         name: row.name.clone(),
@@ -259,8 +286,14 @@ pub fn provider(row: &ProviderRow) -> Result<Provider, String> {
         models: options.models.clone(),
         created_at: row.created_at,
         policy: options.policy.clone(),
+        login: login.map(Rc::new),
+        rewrite,
         turn: Turn::default(),
     })
+}
+
+fn in_words(faults: &[RuleFault]) -> String {
+    faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 fn limits(timeouts: &Timeouts) -> FetchLimits {
@@ -296,6 +329,7 @@ impl Credentials {
                     weight: row.weight,
                     policy: row.policy,
                     version: row.version,
+                    renewal: Renewal::default(),
                     sealed: row.secret,
                     opened: OnceCell::new(),
                 }),
@@ -329,6 +363,18 @@ mod tests {
         }
     }
 
+    fn with_rule_set(name: &str, set: &str) -> ProviderRow {
+        let mut row = provider_row(name, "echo", None);
+        row.options.rule_sets = vec![set.to_owned()];
+        row
+    }
+
+    fn rule_set_row(name: &str, path: &str) -> RuleSetRow {
+        let path = path.replace("{}", "a");
+        let rule = serde_json::json!([{"remove": {"path": path}}]);
+        RuleSetRow { id: name.into(), name: name.into(), rules: serde_json::from_value(rule).unwrap() }
+    }
+
     fn member_row(route: &str, provider: &str) -> MemberRow {
         MemberRow {
             id: format!("{route}-{provider}").into(),
@@ -351,7 +397,11 @@ mod tests {
                 provider_row("bad-url", "openai", Some("https://10.0.0.1")),
                 provider_row("no-url", "custom", None),
                 provider_row("echo", "echo", None),
+                with_rule_set("good-rules", "good"),
+                with_rule_set("no-rules", "gone"),
+                with_rule_set("bad-rules", "bad"),
             ],
+            vec![rule_set_row("good", "{}"), rule_set_row("bad", "[]")],
             vec![RouteRow {
                 id: "r".into(),
                 name: "route".into(),
@@ -364,9 +414,11 @@ mod tests {
         );
         let mut names: Vec<_> = routing.providers.keys().map(|name| name.to_string()).collect();
         names.sort();
-        assert_eq!(names, ["echo", "good"]);
+        assert_eq!(names, ["echo", "good", "good-rules"]);
         let skipped: Vec<_> = routing.skipped.iter().map(|bad| bad.row.as_str()).collect();
-        assert_eq!(skipped, ["no-such-channel", "bad-url", "no-url"]);
+        assert_eq!(skipped, ["bad", "no-such-channel", "bad-url", "no-url", "no-rules", "bad-rules"]);
+        let reason = &routing.skipped[0].reason;
+        assert!(reason.starts_with("[0].remove.path: "), "{reason}");
         assert_eq!(routing.routes["route"].members.len(), 1);
     }
 

@@ -8,6 +8,7 @@ use http::HeaderMap;
 use super::attempt::ClientCall;
 use super::error::EngineError;
 use super::media;
+use super::rewrite;
 use super::select::{ConversionRules, Target};
 use crate::platform::Scope;
 use crate::protocol::convert::media::Media;
@@ -73,8 +74,26 @@ pub(super) fn dialect_for(call: &ClientCall, target: &Target) -> Option<Dialect>
     }
 }
 
-/// Puts `call` into the words of `target`, which is asked in `dialect`.
+/// Puts `call` into the words of `target`, which is asked in `dialect`, and applies the provider's rules to them.
 pub(super) async fn translate(
+    scope: &Scope,
+    call: &ClientCall,
+    target: &Target,
+    dialect: Dialect,
+    rules: ConversionRules,
+    media_settings: &MediaSettings,
+) -> Result<Translated, Untranslatable> {
+    let mut translated = in_dialect(scope, call, target, dialect, rules, media_settings).await?;
+    let rewrite = &target.provider.rewrite;
+    if !rewrite.is_empty() && rewrite::apply(rewrite, call, &target.model, &mut translated).is_err() {
+        let provider = &*target.provider.name;
+        tracing::error!(provider, "the provider's rewrite rules make too much of a request");
+        return Err(Untranslatable::Invalid(EngineError::Rewriting));
+    }
+    Ok(translated)
+}
+
+async fn in_dialect(
     scope: &Scope,
     call: &ClientCall,
     target: &Target,

@@ -104,6 +104,7 @@ fn engine_status(error: &EngineError) -> StatusCode {
         | EngineError::Inconvertible { .. }
         | EngineError::Lossy(_)
         | EngineError::MediaUnavailable(_) => StatusCode::BAD_REQUEST,
+        EngineError::Rewriting => StatusCode::INTERNAL_SERVER_ERROR,
         EngineError::NoCredential | EngineError::Misconfigured | EngineError::NoHealthyProvider { .. } => {
             StatusCode::SERVICE_UNAVAILABLE
         }
@@ -111,6 +112,7 @@ fn engine_status(error: &EngineError) -> StatusCode {
             StatusCode::GATEWAY_TIMEOUT
         }
         EngineError::CredentialRefused { .. }
+        | EngineError::NotRefreshed
         | EngineError::Blocked
         | EngineError::Redirected
         | EngineError::NoAnswer

@@ -142,7 +142,7 @@ pub static HELD_BACK: [&str; 46] = [
 
 /// All request headers of clients that anything in the core looks at. A host on which each header costs need not hand over
 /// any other.
-pub static READ_FROM_CLIENT: [&str; 20] = [
+pub static READ_FROM_CLIENT: [&str; 21] = [
     "authorization",
     "x-api-key",
     "x-goog-api-key",
@@ -163,6 +163,7 @@ pub static READ_FROM_CLIENT: [&str; 20] = [
     "x-server-timeout",
     "x-gateway-strict",
     "x-gateway-timeout-ms",
+    "x-gateway-tag",
 ];
 
 /// All headers of a successful answer that anything in the core looks at or changes.

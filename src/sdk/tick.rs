@@ -16,7 +16,7 @@ use crate::platform::Scope;
 use crate::platform::database::{DatabaseError, DatabaseErrorKind, Intent, Rows, Statement};
 use crate::store::revision::{self, Revisions};
 use crate::store::settings::{self, SCHEMA_VERSION};
-use crate::store::{BadRow, credential, health, provider, quota_usage, route};
+use crate::store::{BadRow, credential, health, provider, quota_usage, route, rule_set};
 
 /// What a tick gave.
 pub struct Ticked {
@@ -156,7 +156,9 @@ impl Handle {
 
     /// Makes a snapshot of what [`full_load`] returned.
     fn assemble(&self, rows: &[Rows], known: Option<&Snapshot>) -> Result<Snapshot, TickError> {
-        let [revision_rows, setting_rows, provider_rows, credential_rows, route_rows, member_rows] = rows else {
+        let [revision_rows, setting_rows, provider_rows, credential_rows, route_rows, member_rows, rule_set_rows] =
+            rows
+        else {
             return Err(TickError::SchemaOutdated);
         };
         let (instance, mut skipped) = settings::decode(setting_rows);
@@ -169,11 +171,12 @@ impl Handle {
         let (providers, bad_providers) = provider::decode(provider_rows);
         let (routes, bad_routes) = route::decode(route_rows);
         let (members, bad_members) = route::decode_members(member_rows);
-        skipped.extend(bad_providers.into_iter().chain(bad_routes).chain(bad_members));
+        let (rule_sets, bad_rule_sets) = rule_set::decode(rule_set_rows);
+        skipped.extend(bad_providers.into_iter().chain(bad_routes).chain(bad_members).chain(bad_rule_sets));
         Ok(Snapshot {
             revisions: revisions(Some(revision_rows))?,
             settings: instance.settings,
-            routing: Rc::new(Routing::assemble(providers, routes, members, skipped)),
+            routing: Rc::new(Routing::assemble(providers, rule_sets, routes, members, skipped)),
             credentials: Rc::new(credentials(Some(credential_rows), known)),
         })
     }
@@ -199,7 +202,15 @@ impl Handle {
 
 /// The whole configuration; `revisions` reads the revisions, with or without more.
 fn full_load(revisions: Statement) -> Vec<Statement> {
-    vec![revisions, settings::read(), provider::list(), credential::list(), route::list(), route::list_members()]
+    vec![
+        revisions,
+        settings::read(),
+        provider::list(),
+        credential::list(),
+        route::list(),
+        route::list_members(),
+        rule_set::list(),
+    ]
 }
 
 fn credentials(rows: Option<&Rows>, known: Option<&Snapshot>) -> Credentials {

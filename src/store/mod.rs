@@ -16,6 +16,7 @@ pub mod provider;
 pub mod quota_usage;
 pub mod revision;
 pub mod route;
+pub mod rule_set;
 pub mod settings;
 pub mod usage;
 pub mod vault;

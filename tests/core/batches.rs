@@ -8,8 +8,9 @@ use crate::support::fetch::{FakeAnswer, Piece};
 use crate::support::vendors::Wire;
 use crate::support::world::{KEY, Whole, World, next};
 
-/// What a cold isolate reads at once: the revisions, the settings, providers, credentials, routes, members, what was spent of quotas, the key.
-const COLD: &str = "read 8";
+/// What a cold isolate reads at once: the revisions, the settings, providers, credentials, routes, members, rule sets, what was spent of
+/// quotas, the key.
+const COLD: &str = "read 9";
 
 #[tokio::test]
 async fn a_cold_request_reads_everything_in_one_batch() {

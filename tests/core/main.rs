@@ -28,6 +28,7 @@ mod keys;
 mod leases;
 mod publication;
 mod readiness;
+mod refresh;
 mod reloads;
 mod settlements;
 mod ticks;

@@ -53,7 +53,7 @@ async fn any_other_change_reads_the_configuration() {
         json!({"routes": [{"name": "r", "members": []}]}),
         json!({"settings": {"max_attempts": 3}}),
     ] {
-        check(&document, &["read 1", "read 6"]).await;
+        check(&document, &["read 1", "read 7"]).await;
     }
 }
 
@@ -66,7 +66,7 @@ async fn changes_add_up() {
         "providers": [secret, {"name": "another", "channel": "echo"}],
         "keys": [{"name": "another"}],
     });
-    check(&document, &["read 1", "read 6", "read 2"]).await;
+    check(&document, &["read 1", "read 7", "read 2"]).await;
 }
 
 /// The secret that the reload brings is the one that is used.

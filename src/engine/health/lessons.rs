@@ -139,7 +139,7 @@ fn rests(
     let is_about_secret = matches!(kind, Kind::Dead | Kind::Refused);
     let mut row = HealthRow {
         credential_id: Some(credential.id.clone()),
-        secret_version: if is_about_secret { credential.version } else { 0 },
+        secret_version: if is_about_secret { place.secret_version } else { 0 },
         ..row(kind, kind.subject(&credential.id, model.as_deref()), place, failure)
     };
     row.model = model;

@@ -39,6 +39,8 @@ pub struct Place<'a> {
     pub provider: &'a Provider,
     /// The credential, where one is needed.
     pub credential: Option<&'a Credential>,
+    /// The version of the credential's secret that the call is made with; what is wrong with it says nothing of a newer one.
+    pub secret_version: i64,
     /// The model as the provider names it.
     pub model: &'a Arc<str>,
 }
@@ -152,6 +154,13 @@ impl Health {
         standing
     }
 
+    /// Whether `place` must not be used, not even where there is nobody else.
+    pub fn is_out(&self, place: Place<'_>, now: Timestamp) -> bool {
+        let is_out = |standing| matches!(standing, Standing::Out(_));
+        is_out(self.of_provider(place.provider, place.model, now))
+            || place.credential.is_some_and(|credential| is_out(self.of_credential(credential, place.model, now)))
+    }
+
     /// Up to which revisions `health` and `quota_usage` are known.
     pub fn known(&self) -> (i64, i64) {
         (self.known.get(), self.known_usage.get())
@@ -235,7 +244,7 @@ pub fn quota_keys(owner: &str, quotas: &[Quota]) -> Vec<Arc<str>> {
 }
 
 fn of_rest(row: &HealthRow, credential: &Credential, now: Timestamp) -> Standing {
-    match rest::phase(row, credential.version, now) {
+    match rest::phase(row, credential.current_version(), now) {
         rest::Phase::Over => Standing::Ready,
         rest::Phase::Lasting if row.kind == Kind::Dead => Standing::Out(Rest::of(row)),
         rest::Phase::Lasting => Standing::Resting(Rest::of(row)),

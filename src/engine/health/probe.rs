@@ -104,7 +104,7 @@ impl Health {
                 }
             }
         };
-        let Place { provider, credential, model } = place;
+        let Place { provider, credential, model, .. } = place;
         add(of_breaker(&state, provider, model, now), &|rest| Trial {
             subject: Kind::Breaker.subject(&provider.id, Some(model)),
             slots: provider.policy.breaker.half_open_requests.clamp(1, 100),

@@ -7,14 +7,21 @@ mod breaker;
 mod choice;
 mod failover;
 mod models;
+mod oauth;
 mod quota;
+mod rewrite;
 mod timing;
 
 pub use breaker::Breaker;
 pub use choice::Strategy;
 pub use failover::{Failover, Rest, Trigger};
 pub use models::{ModelMap, ModelRule};
+pub use oauth::{DEFAULT_MARGIN_SECONDS, DEFAULT_REFRESH_STATUSES, OAuthOptions, SealedSecret};
 pub use quota::{Quota, Unit};
+pub use rewrite::{
+    CacheBreakpoint, CachePlace, CacheTtl, Condition, Field, OperationName, Pairs, Place, Placed, Replacement, Rule,
+    SystemText,
+};
 pub use timing::{Retry, Timeouts};
 
 use serde::{Deserialize, Serialize};

@@ -101,7 +101,7 @@ impl Isolate {
             policy: Rc::default(),
             credentials: vec![credential.clone()],
         };
-        settlement.call_began(&target, Some(&credential));
+        settlement.call_began(&target, Some(&credential), credential.version);
         Call { settlement }
     }
 
@@ -127,7 +127,12 @@ impl Isolate {
     async fn admits(&self, model: &str, credential: &str) -> bool {
         self.look().await;
         let (provider, credential, model) = (self.provider(), self.credential(credential), Arc::from(model));
-        let place = Place { provider: &provider, credential: Some(&credential), model: &model };
+        let place = Place {
+            provider: &provider,
+            credential: Some(&credential),
+            secret_version: credential.version,
+            model: &model,
+        };
         self.gateway.handle.health().admit(&self.scope, place).await.is_ok()
     }
 
