@@ -363,7 +363,8 @@ impl Run<'_> {
         }
         if let Some(rest) = self.resting.take() {
             let now = self.scope.clock.now();
-            let seconds = |until: Timestamp| u64::try_from(until.millis_since(now)).unwrap_or_default().div_ceil(1000).max(1);
+            let seconds =
+                |until: Timestamp| u64::try_from(until.millis_since(now)).unwrap_or_default().div_ceil(1000).max(1);
             return Err(EngineError::NoHealthyProvider { retry_after: rest.until.map(seconds) });
         }
         Err(self.skipped.take().unwrap_or_else(|| EngineError::Unsupported {

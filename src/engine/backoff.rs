@@ -6,7 +6,12 @@ use crate::platform::random::Random;
 use crate::store::options::Retry;
 
 /// The pause before the retry with this number, from 0; `None` when the upstream wants a longer one than is ever made.
-pub(super) fn pause(retry: &Retry, number: u32, retry_after: Option<Duration>, random: &dyn Random) -> Option<Duration> {
+pub(super) fn pause(
+    retry: &Retry,
+    number: u32,
+    retry_after: Option<Duration>,
+    random: &dyn Random,
+) -> Option<Duration> {
     let longest = Duration::from_millis(retry.max_delay_ms.into());
     if retry_after.is_some_and(|wanted| wanted > longest) {
         return None;

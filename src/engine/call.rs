@@ -153,7 +153,8 @@ impl Run<'_> {
         let text = std::str::from_utf8(&body).unwrap_or_default();
         let provider = &target.provider.name;
         let (failure, words) = classify::of_answer(status, &headers, text, self.scope.clock.now());
-        tracing::warn!(provider = &**provider, cause = &*failure.cause, "an upstream answered with an error");
+        let cause = &*failure.cause;
+        tracing::warn!(provider = &**provider, status = status.as_u16(), cause, "an upstream answered with an error");
         let result = if classify::is_blocked(&failure) {
             Err(EngineError::Blocked)
         } else if failure.kind == FailureKind::Unauthorized {

@@ -89,7 +89,9 @@ impl Words {
             return violations.iter().filter_map(|id| id.as_str()).any(|id| is_daily(&id));
         }
         let is_google = self.has_kind(|kind| kind == "RESOURCE_EXHAUSTED");
-        if is_google && self.message.contains("retry in") || NO_QUOTA_WORDS.iter().any(|words| self.message.contains(words)) {
+        if is_google && self.message.contains("retry in")
+            || NO_QUOTA_WORDS.iter().any(|words| self.message.contains(words))
+        {
             return false;
         }
         QUOTA_WORDS.iter().any(|words| self.message.contains(words))
@@ -98,7 +100,8 @@ impl Words {
     /// The first type or code that can be shown: a plain word, as vendors have them.
     fn plain_kind(&self) -> Option<&str> {
         let is_plain = |kind: &&String| {
-            (1..=48).contains(&kind.len()) && kind.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
+            (1..=48).contains(&kind.len())
+                && kind.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
         };
         self.kinds.iter().find(is_plain).map(String::as_str)
     }
@@ -210,14 +213,17 @@ mod tests {
     use FailureKind::*;
 
     fn classify(status: u16, lines: &[(&'static str, &'static str)], body: &str) -> Failure {
-        let headers = lines.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
+        let headers =
+            lines.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
         of_answer(StatusCode::from_u16(status).unwrap(), &headers.collect(), body, Timestamp(0)).0
     }
 
     #[test]
     fn statuses_and_words() {
         let google = |details: &str, message: &str| {
-            format!(r#"{{"error":{{"code":429,"status":"RESOURCE_EXHAUSTED","message":"{message}","details":[{details}]}}}}"#)
+            format!(
+                r#"{{"error":{{"code":429,"status":"RESOURCE_EXHAUSTED","message":"{message}","details":[{details}]}}}}"#
+            )
         };
         let violation = |id: &str| format!(r#"{{"violations":[{{"quotaId":"{id}"}}]}}"#);
         let message = |message: &str| format!(r#"{{"error":{{"type":"some_error","message":"{message}"}}}}"#);

@@ -198,7 +198,14 @@ pub(super) fn deliver(
             settlement.answer_ended("ok", &rewritten.reading, None);
             let mut headers = HeaderMap::new();
             headers.insert(CONTENT_TYPE, HeaderValue::from_static(rewritten.content_type));
-            Answer { status: rewritten.status, headers, body: Body::Whole(rewritten.body.into()), provider, losses, trace }
+            Answer {
+                status: rewritten.status,
+                headers,
+                body: Body::Whole(rewritten.body.into()),
+                provider,
+                losses,
+                trace,
+            }
         }
         Delivery::Passing(UpstreamResponse { status, headers: upstream_headers, body }) => {
             let losses = losses.text();

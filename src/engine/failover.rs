@@ -129,7 +129,8 @@ pub(super) struct Steps {
 /// What may be tried after `failure`, by the table and by the provider's lists.
 pub(super) fn steps(failure: &Failure, words: &Words, lists: &Failover) -> Steps {
     let row = TABLE.iter().find(|row| row.kind == failure.kind);
-    let (again, credential, moves_on) = row.map_or((false, Another::Never, false), |row| (row.again, row.credential, row.provider));
+    let (again, credential, moves_on) =
+        row.map_or((false, Another::Never, false), |row| (row.again, row.credential, row.provider));
     // Only an error answer can be listed; whoever gave none at all is passed over.
     let is_answer = failure.status >= 300 && !matches!(failure.kind, FailureKind::Timeout | FailureKind::Network);
     if !is_answer || ALWAYS.contains(&failure.status) {
@@ -289,7 +290,8 @@ mod tests {
             let (failure, words) = answer(status, &body);
             assert_eq!(steps(&failure, &words, &lists).provider, provider, "{status} {body}");
         }
-        let none = Failover { status_codes: Some(vec![]), error_types: Some(vec![]), error_message_patterns: Some(vec![]) };
+        let none =
+            Failover { status_codes: Some(vec![]), error_types: Some(vec![]), error_message_patterns: Some(vec![]) };
         for kind in [FetchErrorKind::Timeout, FetchErrorKind::Connect, FetchErrorKind::Broken] {
             assert!(steps(&of_fetch(kind), &Words::default(), &none).provider, "{kind:?}");
         }
@@ -312,7 +314,9 @@ mod tests {
             (no_answer(200), &[Error]),
         ] {
             assert!(is_triggered(&[], &failure));
-            for trigger in [Error, RateLimited, Timeout, Network, Status(429), Status(503), Status(400), Class(4), Class(5)] {
+            for trigger in
+                [Error, RateLimited, Timeout, Network, Status(429), Status(503), Status(400), Class(4), Class(5)]
+            {
                 assert_eq!(is_triggered(&[trigger], &failure), matching.contains(&trigger), "{trigger} {failure:?}");
             }
         }

@@ -137,7 +137,8 @@ fn timed_out() -> Failure {
     Failure {
         status: StatusCode::GATEWAY_TIMEOUT,
         code: "upstream_timeout",
-        message: "the answer did not end in time; what came so far is incomplete, repeat the request or ask for less".to_owned(),
+        message: "the answer did not end in time; what came so far is incomplete, repeat the request or ask for less"
+            .to_owned(),
         retry_after: None,
     }
 }

@@ -33,7 +33,11 @@ impl Exchange<'_> {
         let mut response = result.unwrap_or_else(|error| self.error_response(found, &error));
         let headers = response.headers_mut();
         headers.insert(ATTEMPTS, trace.calls.len().into());
-        if let Ok(timing) = HeaderValue::from_str(&trace.server_timing()) {
+        // After what the upstream tells of its own time.
+        let upstreams = headers.get(SERVER_TIMING).and_then(|value| value.to_str().ok());
+        let separator = if upstreams.is_some() { ", " } else { "" };
+        let timing = [upstreams.unwrap_or_default(), separator, &trace.server_timing()].concat();
+        if let Ok(timing) = HeaderValue::from_str(&timing) {
             headers.insert(SERVER_TIMING, timing);
         }
         Ok(response)
@@ -96,7 +100,8 @@ impl Exchange<'_> {
     fn timeout(&self) -> Result<Option<i64>, AppError> {
         let Some(value) = self.parts.headers.get(TIMEOUT_MS) else { return Ok(None) };
         let millis = value.to_str().ok().and_then(|text| text.trim().parse::<u32>().ok()).filter(|millis| *millis > 0);
-        let invalid = || AppError::Invalid(format!("{TIMEOUT_MS} has to be a whole number of milliseconds, at least 1"));
+        let invalid =
+            || AppError::Invalid(format!("{TIMEOUT_MS} has to be a whole number of milliseconds, at least 1"));
         millis.map(|millis| Some(millis.into())).ok_or_else(invalid)
     }
 

@@ -107,7 +107,9 @@ fn engine_status(error: &EngineError) -> StatusCode {
         EngineError::NoCredential | EngineError::Misconfigured | EngineError::NoHealthyProvider { .. } => {
             StatusCode::SERVICE_UNAVAILABLE
         }
-        EngineError::Unreachable(FetchErrorKind::Timeout) | EngineError::DeadlineExceeded => StatusCode::GATEWAY_TIMEOUT,
+        EngineError::Unreachable(FetchErrorKind::Timeout) | EngineError::DeadlineExceeded => {
+            StatusCode::GATEWAY_TIMEOUT
+        }
         EngineError::CredentialRefused { .. }
         | EngineError::Blocked
         | EngineError::Redirected

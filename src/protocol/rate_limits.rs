@@ -140,7 +140,10 @@ mod tests {
         let later = "2025-08-21T12:42:39Z";
         for (lines, millis) in [
             (&[("anthropic-ratelimit-requests-reset", reset)][..], Some(22_000)),
-            (&[("anthropic-ratelimit-requests-reset", reset), ("anthropic-ratelimit-tokens-reset", later)], Some(110_000)),
+            (
+                &[("anthropic-ratelimit-requests-reset", reset), ("anthropic-ratelimit-tokens-reset", later)],
+                Some(110_000),
+            ),
             (
                 &[
                     ("anthropic-ratelimit-requests-reset", reset),
@@ -162,7 +165,10 @@ mod tests {
                 Some(1100),
             ),
             (
-                &[("anthropic-ratelimit-unified-status", "rejected"), ("anthropic-ratelimit-unified-reset", "1755780159")],
+                &[
+                    ("anthropic-ratelimit-unified-status", "rejected"),
+                    ("anthropic-ratelimit-unified-reset", "1755780159"),
+                ],
                 Some(110_000),
             ),
             (&[("retry-after", "40"), ("anthropic-ratelimit-requests-reset", later)], Some(40_000)),

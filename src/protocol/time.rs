@@ -39,7 +39,8 @@ pub fn span(text: &str) -> Option<f64> {
     }
     let mut millis = 0.0;
     while !rest.is_empty() {
-        let (figure, tail) = rest.split_at(rest.find(|character: char| character != '.' && !character.is_ascii_digit())?);
+        let (figure, tail) =
+            rest.split_at(rest.find(|character: char| character != '.' && !character.is_ascii_digit())?);
         let (unit, tail) = tail.split_at(tail.find(|character: char| character.is_ascii_digit()).unwrap_or(tail.len()));
         let factor = match unit {
             "d" => 86_400_000.0,
