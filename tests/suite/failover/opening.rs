@@ -2,14 +2,14 @@
 
 use std::time::Instant;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{ask, route_over};
 use crate::support::client::End;
 use crate::support::script::{Answer, Ending, Framing, Gate};
 use crate::support::stage::{Stage, check_counts};
 use crate::support::vendors::{Wire, chat, claude, data, event, gemini, responses, sse};
-use crate::{check, heartbeat};
+use crate::{check, conversion, heartbeat};
 
 /// What comes before the first content.
 fn opening(wire: Wire) -> Vec<String> {
@@ -48,14 +48,19 @@ async fn a_stream_that_fails_before_its_first_content_is_passed_over() {
                 Answer::sse(opening(wire)).ending(Ending::Closed),
             ] {
                 // What has failed may rest for a while.
-                let (first, second) = (Stage::new(wire).await, Stage::new(client).await);
+                let (first, second) = (conversion::stage(wire).await, conversion::stage(client).await);
                 let model = route_over(&[&first, &second], json!({})).await;
                 first.upstream.answer(bad);
                 second.upstream.answer(Answer::sse(client.events()));
-                let mut stream = first.post(&client.target(&model, true), client.request(&model, true)).open().await;
-                assert_eq!(stream.headers["x-gateway-attempts"], "2", "{wire:?} for {client:?}: {:?}", stream.rest_text().await);
+                let mut body: Value = serde_json::from_str(conversion::minimal(client)).unwrap();
+                if client != Wire::Gemini {
+                    (body["model"], body["stream"]) = (model.as_str().into(), true.into());
+                }
+                let mut stream = first.post(&client.target(&model, true), body.to_string()).open().await;
+                let attempts = stream.headers["x-gateway-attempts"].clone();
                 let expected = (sse(client.events_for_client()), End::Complete);
                 assert_eq!(stream.rest_text().await, expected, "{wire:?} for {client:?}");
+                assert_eq!(attempts, "2", "{wire:?} for {client:?}");
             }
         }
     }
