@@ -83,6 +83,7 @@ pub async fn run(
         skipped: None,
         resting: None,
         presses: false,
+        may_refresh: false,
         outcome: None,
     };
     let end = match call.deadline {
@@ -192,6 +193,8 @@ pub(super) struct Run<'a> {
     resting: Option<Rest>,
     /// Whether those are tried too who are only to be tried with care, because there is nobody else.
     presses: bool,
+    /// Whether a refusal may be put right by a new access token.
+    may_refresh: bool,
     /// The last failure.
     outcome: Option<Failure>,
 }
@@ -286,7 +289,8 @@ impl Run<'_> {
                     continue;
                 }
             };
-            let (mut retries, mut was_refreshed) = (0, false);
+            let mut retries = 0;
+            self.may_refresh = here.target.provider.login.is_some();
             while here.grant > 0 {
                 let calls = self.calls;
                 let called = self.attempt(here.target, &here.translated, credential.as_ref(), used.as_ref()).await;
@@ -311,17 +315,16 @@ impl Run<'_> {
                     self.scope.clock.sleep(pause).await;
                     continue;
                 }
-                let refused =
-                    matches!(failure.kind, FailureKind::Unauthorized | FailureKind::Refused).then_some(failure.status);
+                let withheld = self.withholds(&failure).then(|| failure.clone());
                 (self.outcome, self.last) = (Some(failure), Some(result));
-                // An access token may end before its time: the same credential is tried once more with a new one.
-                if let (Some(status), Some(credential), Some(refused)) = (refused, &credential, &used)
-                    && !std::mem::replace(&mut was_refreshed, true)
-                    && let Some(fresh) = self.refreshed(here.target, credential, refused, status).await
-                    && self.may_call_once_more(here)
-                {
-                    used = Some(fresh);
-                    continue;
+                if let (Some(failure), Some(credential), Some(refused)) = (withheld, &credential, &used) {
+                    self.may_refresh = false;
+                    if let Some(fresh) = self.refreshed(here.target, credential, refused, &failure).await
+                        && self.may_call_once_more(here)
+                    {
+                        used = Some(fresh);
+                        continue;
+                    }
                 }
                 match next {
                     Steps { credential: Another::First, .. } => break,
@@ -371,22 +374,31 @@ impl Run<'_> {
         }
     }
 
+    /// Whether a failure is kept from health for now: an access token may end before its time, and a new one may put it right.
+    pub(super) fn withholds(&self, failure: &Failure) -> bool {
+        self.may_refresh && matches!(failure.kind, FailureKind::Unauthorized | FailureKind::Refused)
+    }
+
     /// What a credential can be used with once more after an upstream refused what it was used with. It is asked for once per credential
     /// and request.
     async fn refreshed(
         &mut self,
         target: &Target,
         credential: &Rc<Credential>,
-        used: &Usable,
-        status: u16,
+        refused: &Usable,
+        failure: &Failure,
     ) -> Option<Usable> {
-        match refresh::after_refusal(self.scope, self.vault, &target.provider, credential, used, status).await {
-            Ok(fresh) => fresh,
-            Err(error) => {
-                self.unusable(target, credential, error);
-                None
+        let provider = &target.provider;
+        match refresh::after_refusal(self.scope, self.vault, provider, credential, refused, failure.status).await {
+            Ok(Some(fresh)) => return Some(fresh),
+            Ok(None) => {
+                let (credential, secret_version) = (Some(&**credential), refused.version);
+                let place = Place { provider, credential, secret_version, model: &target.model };
+                self.settlement.credential_failed(place, failure);
             }
+            Err(error) => drop(self.unusable(target, credential, error)),
         }
+        None
     }
 
     /// Notes why a credential cannot be used.

@@ -149,7 +149,8 @@ impl Run<'_> {
         let text = std::str::from_utf8(&body).unwrap_or_default();
         let provider = &target.provider.name;
         let (failure, words) = classify::of_answer(status, &headers, text, self.scope.clock.now());
-        tracing::warn!(provider = &**provider, cause = &*failure.cause, "an upstream answered with an error");
+        let cause = &*failure.cause;
+        tracing::warn!(provider = &**provider, status = status.as_u16(), cause, "an upstream answered with an error");
         let result = if classify::is_blocked(&failure) {
             Err(EngineError::Blocked)
         } else if failure.kind == FailureKind::Unauthorized {
@@ -164,7 +165,11 @@ impl Run<'_> {
             )
         };
         let code = result.as_ref().err().map_or("upstream_error", EngineError::code);
-        self.settlement.call_failed(code, &failure);
+        if self.withholds(&failure) {
+            self.settlement.call_refused(code, failure.status);
+        } else {
+            self.settlement.call_failed(code, &failure);
+        }
         Called::Failed(Box::new(Failed { failure, words, result }))
     }
 

@@ -163,6 +163,14 @@ impl Settlement {
         self.notes.extend(self.health.failed(place, failure, &Usage::default(), self.scope.clock.now()));
     }
 
+    /// Records that the call under way was refused with `status`, which does not tell yet what is wrong with the credential.
+    pub fn call_refused(&mut self, error: &'static str, status: u16) {
+        self.close_call(Ended::Abandoned, |call| {
+            call.status = status;
+            call.error = Some(error);
+        });
+    }
+
     /// Records that the call under way failed, with the code of what is wrong.
     pub fn call_failed(&mut self, error: &'static str, failure: &Failure) {
         self.close_call(Ended::Failed(failure), |call| {

@@ -33,7 +33,11 @@ impl Exchange<'_> {
         let mut response = result.unwrap_or_else(|error| self.error_response(found, &error));
         let headers = response.headers_mut();
         headers.insert(ATTEMPTS, trace.calls.len().into());
-        if let Ok(timing) = HeaderValue::from_str(&trace.server_timing()) {
+        // After what the upstream tells of its own time.
+        let upstreams = headers.get(SERVER_TIMING).and_then(|value| value.to_str().ok());
+        let separator = if upstreams.is_some() { ", " } else { "" };
+        let timing = [upstreams.unwrap_or_default(), separator, &trace.server_timing()].concat();
+        if let Ok(timing) = HeaderValue::from_str(&timing) {
             headers.insert(SERVER_TIMING, timing);
         }
         Ok(response)

@@ -10,7 +10,7 @@ use tollgate_macros::Read;
 use super::convert::StreamFault;
 use super::convert::whole::fault_in;
 use super::dialect::Dialect;
-use super::glance::{has_object, has_text, is_error, type_of};
+use super::glance::{candidates, has_object, has_text, is_error, type_of};
 use super::json::skim;
 use super::sse::{self, Event};
 use super::usage::Usage;
@@ -320,22 +320,6 @@ fn document_usage(dialect: Dialect, answer: &[u8]) -> Option<Usage> {
         Dialect::Claude => read::<MessageUsage>(answer, "usage"),
         Dialect::Gemini => read::<UsageMetadata>(answer, "usageMetadata"),
     })
-}
-
-/// Which of Gemini's answers an event is about, a bit for each; there are at most eight.
-fn candidates(data: &[u8]) -> u64 {
-    #[derive(Read)]
-    struct Event {
-        #[serde(default)]
-        candidates: Vec<Candidate>,
-    }
-    #[derive(Read)]
-    struct Candidate {
-        #[serde(default)]
-        index: u32,
-    }
-    let event = serde_json::from_slice(data).unwrap_or(Event { candidates: Vec::new() });
-    event.candidates.iter().fold(0, |bits, candidate| bits | 1_u64.checked_shl(candidate.index).unwrap_or(0))
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ mod support;
 // The validators name each other by this path, since other test crates have them at their root.
 use support::validate;
 
+mod attempts;
 mod batches;
 mod commits;
 mod conversions;

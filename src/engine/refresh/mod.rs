@@ -140,11 +140,7 @@ pub async fn after_refusal(
         Some(paused) => Err(paused),
         None => wanted.newer_than(used.version, true).await,
     };
-    match renewed {
-        Ok(renewed) => Ok(renewed.usable(scope.clock.now())),
-        Err(Unusable::NotRefreshed) => Ok(None),
-        Err(error) => Err(error),
-    }
+    renewed.map(|renewed| renewed.usable(scope.clock.now()))
 }
 
 /// One request's wish for newer tokens.
