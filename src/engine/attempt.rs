@@ -129,6 +129,10 @@ struct Run<'a> {
 impl Run<'_> {
     async fn attempt(&mut self, target: &Target, translated: &Translated, credential: Option<&Rc<Credential>>) -> Next {
         let provider = &target.provider;
+        // It may have become busy since the plan was made.
+        if credential.is_some_and(|credential| credential.is_full()) {
+            return Next::Skip(EngineError::NoCredential);
+        }
         let secret = match credential.map(|credential| credential.secret(self.vault)).transpose() {
             Ok(secret) => secret,
             Err(error) => {
@@ -165,7 +169,7 @@ impl Run<'_> {
             }
         };
         self.attempts_left -= 1;
-        self.settlement.call_began(target, credential.map(|credential| credential.id.clone()));
+        self.settlement.call_began(target, credential);
         let fetched = match dispatch {
             Dispatch::Answer(response) => Ok(response),
             Dispatch::Upstream(request) => self.scope.fetch.fetch(request).await,

@@ -5,11 +5,15 @@
 
 pub mod answer;
 pub mod attempt;
+pub mod continuation;
 mod deliver;
 pub mod error;
+pub mod explain;
 pub mod failure;
 pub mod health;
+pub mod load;
 mod media;
+pub mod model_map;
 pub mod select;
 pub mod settle;
 pub mod snapshot;

@@ -9,10 +9,13 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 
+use super::continuation::{Keeper, Owner};
+use super::load::Underway;
 use super::select::Target;
+use super::snapshot::Credential;
 use crate::platform::Scope;
 use crate::platform::clock::{Clock, Timestamp};
-use crate::platform::database::{DatabaseError, Intent, Rows};
+use crate::platform::database::{DatabaseError, Intent, Rows, Statement};
 use crate::protocol::meter::Reading;
 use crate::protocol::operation::Operation;
 use crate::protocol::request::ClientRequest;
@@ -36,6 +39,9 @@ pub struct Settlement {
     calls: Vec<CallRecord>,
     /// The call that is under way, its last row in `calls`, and when it began.
     open_call: Option<Timestamp>,
+    /// Counts that call as long as it is under way.
+    underway: Option<Underway>,
+    keeper: Option<Keeper>,
     request_bytes: usize,
     operation: Operation,
     settled: bool,
@@ -66,6 +72,8 @@ impl Settlement {
             },
             calls: Vec::with_capacity(1),
             open_call: None,
+            underway: None,
+            keeper: None,
             request_bytes: request.body.len(),
             operation: request.operation,
             settled: false,
@@ -82,13 +90,33 @@ impl Settlement {
         self.scope.clock.clone()
     }
 
+    /// Has who answers noted, where the vendor keeps the conversation.
+    pub fn keep(&mut self, keeper: Option<Keeper>) {
+        self.keeper = keeper;
+    }
+
+    /// Records that the vendor keeps nothing by an id that the client knows.
+    pub fn keeps_nothing(&mut self) {
+        self.keeper = None;
+    }
+
+    /// Sees the next bytes of the answer, in the client's dialect.
+    pub fn saw(&mut self, chunk: &[u8]) {
+        if let Some(keeper) = &mut self.keeper {
+            keeper.saw(chunk);
+        }
+    }
+
     /// Records that a call to `target` begins.
-    pub fn call_began(&mut self, target: &Target, credential_id: Option<Arc<str>>) {
-        self.open_call = Some(self.scope.clock.now());
+    pub fn call_began(&mut self, target: &Target, credential: Option<&Rc<Credential>>) {
+        let now = self.scope.clock.now();
+        self.open_call = Some(now);
+        self.underway =
+            Some(Underway::begin(&target.provider.load, credential.map(|credential| &credential.load), now));
         self.calls.push(CallRecord {
             provider_id: target.provider.id.clone(),
             provider: target.provider.name.clone(),
-            credential_id,
+            credential_id: credential.map(|credential| credential.id.clone()),
             upstream_model: target.model.clone(),
             status: 0,
             error: None,
@@ -112,6 +140,9 @@ impl Settlement {
         self.outcome.first_byte_ms = Some(self.scope.clock.now().millis_since(self.request.at));
         if let (Some(_), Some(call)) = (self.open_call, self.calls.last_mut()) {
             call.status = status;
+        }
+        if let Some(underway) = &mut self.underway {
+            underway.first_byte(self.scope.clock.now());
         }
     }
 
@@ -149,6 +180,7 @@ impl Settlement {
     }
 
     fn close_call(&mut self, describe: impl FnOnce(&mut CallRecord)) {
+        self.underway = None;
         let (Some(began), Some(call)) = (self.open_call.take(), self.calls.last_mut()) else { return };
         call.duration_ms = self.scope.clock.now().millis_since(began);
         describe(call);
@@ -159,13 +191,26 @@ impl Settlement {
         self.outcome.outcome = outcome;
         self.outcome.error = error;
         self.outcome.total_ms = self.scope.clock.now().millis_since(self.request.at);
-        let statements = settle(&self.request, &self.calls, &self.outcome);
+        let mut statements = settle(&self.request, &self.calls, &self.outcome);
+        statements.extend(self.kept(outcome));
         // Started at once, so that nothing is lost when nobody polls any more; the native host is done with it at once.
         let mut batch = self.scope.database.batch(Intent::Deferred, statements);
         match (&mut batch).now_or_never() {
             Some(result) => report(result),
             None => self.scope.tasks.wait_until(Box::pin(async move { report(batch.await) })),
         }
+    }
+}
+
+impl Settlement {
+    /// Who keeps the conversation from now on.
+    fn kept(&mut self, outcome: &str) -> Vec<Statement> {
+        let (Some(keeper), Some(call)) = (self.keeper.take(), self.calls.last()) else { return Vec::new() };
+        if !(200..300).contains(&call.status) || outcome == "upstream_failed" {
+            return Vec::new();
+        }
+        let owner = Owner { provider_id: call.provider_id.clone(), credential_id: call.credential_id.clone() };
+        keeper.note(&owner, self.scope.clock.now())
     }
 }
 

@@ -15,28 +15,50 @@ use crate::protocol::gemini::path::model_and_action;
 use crate::protocol::headers::{CONVERSION_LOSS, PROVIDER, STRICT};
 use crate::protocol::operation::Operation;
 use crate::protocol::request::{ClientRequest, RequestError};
+use crate::sdk::Question;
 
 impl Exchange<'_> {
     /// Carries out a call. The key is checked before the body is read.
-    pub(super) async fn call(&self, surface: Surface, parameter: &str, body: Body) -> Result<Response<Body>, AppError> {
+    pub(super) async fn call(
+        &self,
+        surface: Surface,
+        parameter: &str,
+        namespace: Option<&str>,
+        body: Body,
+    ) -> Result<Response<Body>, AppError> {
         let (key, snapshot) = self.gateway.authenticate(self.scope, self.presented.credential()).await?;
         let body = self.read_body(body, self.gateway.options.max_body_bytes).await?;
         let (request, version) = read_request(surface, parameter, body)?;
-        let admitted = admit(&key, snapshot);
-        let settlement = Settlement::begin(self.scope, self.request_id.clone(), admitted.attribution, &request);
-        let plan = match admitted.snapshot.resolve(&request.model) {
+        let headers = &self.parts.headers;
+        let admitted = admit(&key, snapshot, headers)?;
+        let handle = &self.gateway.handle;
+        let mut settlement =
+            Settlement::begin(self.scope, self.request_id.clone(), admitted.attribution.clone(), &request);
+        let continued = handle.continued(self.scope, &request).await;
+        settlement.keep(handle.keeper(&request, &continued));
+        let question = Question {
+            model: &request.model,
+            namespace,
+            reach: &admitted.reach,
+            owner: continued.owner.as_ref(),
+            session: &|| admitted.session(headers, &request),
+            health: handle.health(),
+            now: self.scope.clock.now(),
+            is_rehearsal: false,
+        };
+        let plan = match admitted.snapshot.resolve(&question) {
             Ok(plan) => plan,
             Err(error) => return Err(self.settle_failure(settlement, error.into())),
         };
         let call = ClientCall {
             request_id: self.request_id.clone(),
-            strict: self.parts.headers.get(STRICT).is_some_and(|value| value == "1"),
+            strict: headers.get(STRICT).is_some_and(|value| value == "1"),
             request,
-            headers: self.parts.headers.clone(),
+            headers: headers.clone(),
             query: self.presented.query().map(str::to_owned),
             version,
         };
-        let answer = match self.gateway.handle.call(self.scope, &plan, &call, settlement).await {
+        let answer = match handle.call(self.scope, &plan, &call, settlement).await {
             Ok(answer) => answer,
             Err(Unanswered { error, settlement }) => return Err(self.settle_failure(*settlement, error.into())),
         };
@@ -61,7 +83,8 @@ impl Exchange<'_> {
     }
 }
 
-fn read_request(
+/// Reads what a body, or Gemini's path, asks for.
+pub(super) fn read_request(
     surface: Surface,
     parameter: &str,
     body: Bytes,

@@ -2,11 +2,13 @@
 //! server and no notion of users.
 
 mod commit;
+mod continuation;
 mod resolve;
 mod tick;
 
 pub use commit::CommitError;
-pub use resolve::ResolveError;
+pub use continuation::Continued;
+pub use resolve::{Candidate, Question, Refusal, Resolution, ResolveError, Rule, SkipReason, Skipped, judge};
 pub use tick::{ExtraRead, TickError, Ticked};
 
 use std::cell::{Cell, RefCell};
@@ -14,6 +16,8 @@ use std::rc::Rc;
 
 use crate::engine::answer::Answer;
 use crate::engine::attempt::{self, ClientCall, Unanswered};
+use crate::engine::continuation::Owners;
+use crate::engine::health::Health;
 use crate::engine::select::Plan;
 use crate::engine::settle::Settlement;
 use crate::engine::snapshot::Snapshot;
@@ -26,6 +30,8 @@ use crate::store::vault::Vault;
 pub struct Handle {
     vault: Vault,
     snapshot: RefCell<Option<Rc<Snapshot>>>,
+    health: Health,
+    owners: Rc<Owners>,
     /// When the database was last asked for the revisions.
     ticked_at: Cell<Timestamp>,
 }
@@ -33,12 +39,23 @@ pub struct Handle {
 impl Handle {
     /// A handle that has not read anything yet.
     pub fn new(vault: Vault) -> Self {
-        Self { vault, snapshot: RefCell::new(None), ticked_at: Cell::new(Timestamp::default()) }
+        Self {
+            vault,
+            snapshot: RefCell::new(None),
+            health: Health::default(),
+            owners: Rc::default(),
+            ticked_at: Cell::new(Timestamp::default()),
+        }
     }
 
     /// What seals and hashes secrets.
     pub fn vault(&self) -> &Vault {
         &self.vault
+    }
+
+    /// Who rests.
+    pub fn health(&self) -> &Health {
+        &self.health
     }
 
     /// The configuration, once it has been read.

@@ -136,7 +136,13 @@ impl Handle {
         Ok(Snapshot {
             revisions: revisions(Some(revision_rows))?,
             settings: instance.settings,
-            routing: Rc::new(Routing::assemble(providers, routes, members, skipped)),
+            routing: Rc::new(Routing::assemble(
+                providers,
+                routes,
+                members,
+                skipped,
+                known.map(|known| &*known.routing),
+            )),
             credentials: Rc::new(credentials(Some(credential_rows), known)),
         })
     }

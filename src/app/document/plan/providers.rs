@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::{Action, Planner, differing, is_header_text};
 use crate::app::document::{CredentialDocument, NetworkDocument, ProviderDocument};
 use crate::app::error::AppError;
+use crate::engine::model_map::ModelMap;
 use crate::engine::snapshot;
 use crate::platform::clock::Timestamp;
 use crate::store::credential::{self, CredentialRow};
@@ -38,7 +39,10 @@ impl Planner<'_> {
             if provider.name.contains('/') {
                 self.fault(format!("{path}.name"), "must not contain a slash, which separates provider and model");
             }
-            if let Err(reason) = snapshot::provider(&row) {
+            if let Err(bad) = ModelMap::compile(&provider.model_map) {
+                let rule = bad.rule.map(|rule| format!(".rules[{rule}]")).unwrap_or_default();
+                self.fault(format!("{path}.model_map{rule}.{}", bad.member), bad.message);
+            } else if let Err(reason) = snapshot::provider(&row) {
                 self.fault(path.clone(), reason);
             }
             for (name, value) in &provider.headers {
