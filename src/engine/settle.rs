@@ -41,7 +41,7 @@ pub struct Settlement {
     open_call: Option<Timestamp>,
     /// Counts that call as long as it is under way.
     underway: Option<Underway>,
-    keeper: Option<Keeper>,
+    keeper: Option<Box<Keeper>>,
     request_bytes: usize,
     operation: Operation,
     settled: bool,
@@ -91,7 +91,7 @@ impl Settlement {
     }
 
     /// Has who answers noted, where the vendor keeps the conversation.
-    pub fn keep(&mut self, keeper: Option<Keeper>) {
+    pub fn keep(&mut self, keeper: Option<Box<Keeper>>) {
         self.keeper = keeper;
     }
 

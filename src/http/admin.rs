@@ -31,7 +31,7 @@ impl Exchange<'_> {
                 json(&configuration_import(self.gateway, self.scope, document, options).await?)
             }
             Handler::ConfigurationExport => json(&configuration_export(self.scope).await?),
-            Handler::RequestExplain => self.explain(&snapshot, body).await?,
+            Handler::RequestExplain => Box::pin(self.explain(&snapshot, body)).await?,
             Handler::UsageList => json(&usage_list(self.scope, &self.usage_query()?).await?),
             Handler::StatusGet => json(&status_get(self.scope, &snapshot)),
             _ => return Err(AppError::NoSuchPath(self.parts.uri.path().to_owned())),

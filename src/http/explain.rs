@@ -70,8 +70,11 @@ impl Exchange<'_> {
 fn headers(wanted: &Wanted<'_>) -> Result<HeaderMap, AppError> {
     let mut headers = HeaderMap::new();
     for (name, value) in &wanted.headers {
-        let header = HeaderName::from_bytes(name.as_bytes()).ok().zip(value.as_str().and_then(|v| HeaderValue::from_str(v).ok()));
-        let (name, value) = header.ok_or_else(|| AppError::Invalid(format!("`headers`: {name:?} is no header with a text")))?;
+        let header = HeaderName::from_bytes(name.as_bytes())
+            .ok()
+            .zip(value.as_str().and_then(|v| HeaderValue::from_str(v).ok()));
+        let (name, value) =
+            header.ok_or_else(|| AppError::Invalid(format!("`headers`: {name:?} is no header with a text")))?;
         headers.insert(name, value);
     }
     Ok(headers)
@@ -88,8 +91,12 @@ fn path_and_body(wanted: &Wanted<'_>) -> Result<(String, Bytes), AppError> {
             let name = quote(model);
             let turns = r#"[{"role":"user","content":"Hello"}]"#;
             Ok(match dialect {
-                Dialect::OpenAiChat => ("/v1/chat/completions".to_owned(), format!(r#"{{"model":{name},"messages":{turns}}}"#)),
-                Dialect::OpenAiResponses => ("/v1/responses".to_owned(), format!(r#"{{"model":{name},"input":"Hello"}}"#)),
+                Dialect::OpenAiChat => {
+                    ("/v1/chat/completions".to_owned(), format!(r#"{{"model":{name},"messages":{turns}}}"#))
+                }
+                Dialect::OpenAiResponses => {
+                    ("/v1/responses".to_owned(), format!(r#"{{"model":{name},"input":"Hello"}}"#))
+                }
                 Dialect::Claude => {
                     ("/v1/messages".to_owned(), format!(r#"{{"model":{name},"max_tokens":1024,"messages":{turns}}}"#))
                 }

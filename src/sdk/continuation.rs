@@ -26,22 +26,26 @@ impl Handle {
         if let Some(owner) = self.owners.get(&key) {
             return Continued { key: Some(key), owner: Some(owner) };
         }
+        // On the heap, since few requests come here and all of them would carry it along.
+        Continued { key: Some(key), owner: Box::pin(self.look_up(scope, key)).await }
+    }
+
+    async fn look_up(&self, scope: &Scope, key: Key) -> Option<Owner> {
         let read = scope.database.batch(Intent::Read, vec![continuation::find(key, scope.clock.now())]).await;
-        let owner = match read {
-            Ok(rows) => rows.first().and_then(continuation::decode),
+        let rows = match read {
+            Ok(rows) => rows,
             Err(error) => {
                 tracing::error!(%error, "who keeps a conversation could not be looked up; it is passed on to anybody");
-                None
+                return None;
             }
         };
-        if let Some(owner) = &owner {
-            self.owners.put(key, owner.clone());
-        }
-        Continued { key: Some(key), owner }
+        let owner = rows.first().and_then(continuation::decode)?;
+        self.owners.put(key, owner.clone());
+        Some(owner)
     }
 
     /// What notes who answers `request`, where that has to be known later.
-    pub fn keeper(&self, request: &ClientRequest, continued: &Continued) -> Option<Keeper> {
-        Keeper::new(&self.owners, request, continued.key.filter(|_| continued.owner.is_none()))
+    pub fn keeper(&self, request: &ClientRequest, continued: &Continued) -> Option<Box<Keeper>> {
+        Keeper::new(&self.owners, request, continued.key.filter(|_| continued.owner.is_none())).map(Box::new)
     }
 }

@@ -19,12 +19,14 @@ use support::validate;
 
 mod batches;
 mod commits;
+mod continuations;
 mod conversions;
 mod credentials;
 mod damaged_rows;
 mod endings;
 mod keys;
 mod leases;
+mod loads;
 mod publication;
 mod readiness;
 mod reloads;

@@ -39,6 +39,7 @@ mod readiness;
 mod recovery;
 mod request_error;
 mod round_trips;
+mod routing;
 mod scale;
 mod stream;
 mod upstream_error;

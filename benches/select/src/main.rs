@@ -5,6 +5,7 @@
 use std::collections::HashSet;
 use std::hint::black_box;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -23,7 +24,7 @@ use tollgate::store::settings::Settings;
 const SLICE: Duration = Duration::from_millis(2);
 
 /// Credentials that rest, by their ids, as an isolate's view of health has them.
-struct Resting(HashSet<String>);
+struct Resting(HashSet<String>, Arc<str>);
 
 impl Standings for Resting {
     fn of_provider(&self, _: &Provider, _: &str, _: Timestamp) -> Standing {
@@ -32,7 +33,7 @@ impl Standings for Resting {
 
     fn of_credential(&self, credential: &Credential, _: &str, _: Timestamp) -> Standing {
         if self.0.contains(&*credential.id) {
-            Standing::Resting(Rest { until: Some(Timestamp(1)), cause: "rests".into() })
+            Standing::Resting(Rest { until: Some(Timestamp(1)), cause: self.1.clone() })
         } else {
             Standing::Ready
         }
@@ -47,7 +48,7 @@ fn main() {
         for is_uniform in [true, false] {
             for (count, resting) in [(500, 0), (500, 50), (500, 250), (500, 490)] {
                 let snapshot = snapshot(strategy, count, is_uniform);
-                let resting = Resting((0..resting).map(|place| id(place * count / resting)).collect());
+                let resting = Resting((0..resting).map(|place| id(place * count / resting)).collect(), "rests".into());
                 let mut session = 0_u64;
                 let nanos = best(time, || {
                     session = session.wrapping_add(0x9e37_79b9_7f4a_7c15);

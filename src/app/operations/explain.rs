@@ -276,9 +276,14 @@ fn reason(place: usize, candidate: &Candidate<'_>, resolution: &Resolution<'_>) 
     let is_leading = resolution.candidates.first().is_some_and(|first| first.member.tier == tier);
     match resolution.rule.route() {
         Some(route) if is_leading && place > 0 => {
-            format!("ready, of the leading tier {tier}; the strategy {} put others first", strategy_name(route.strategy))
+            format!(
+                "ready, of the leading tier {tier}; the strategy {} put others first",
+                strategy_name(route.strategy)
+            )
         }
-        Some(route) if is_leading => format!("ready, of the leading tier {tier}; strategy {}", strategy_name(route.strategy)),
+        Some(route) if is_leading => {
+            format!("ready, of the leading tier {tier}; strategy {}", strategy_name(route.strategy))
+        }
         Some(_) => format!("ready, of tier {tier}, which is tried after the tiers before it; weight {weight}"),
         None => "ready".to_owned(),
     }
@@ -300,9 +305,11 @@ fn described(prospect: Prospect, call: &ClientCall) -> (Option<&'static str>, St
     match prospect {
         Prospect::Own => (Some(own), none, None),
         Prospect::Converted { dialect, losses } => (Some(dialect.name()), losses, None),
-        Prospect::NeedsFiles(dialect) => {
-            (Some(dialect.name()), "cannot be told: files that the request names would be fetched first".to_owned(), None)
-        }
+        Prospect::NeedsFiles(dialect) => (
+            Some(dialect.name()),
+            "cannot be told: files that the request names would be fetched first".to_owned(),
+            None,
+        ),
         Prospect::TooLossy(dialect, losses) => {
             (Some(dialect.name()), losses, Some("strictness is asked for, and something would be lost".to_owned()))
         }

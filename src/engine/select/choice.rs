@@ -1,5 +1,6 @@
 //! Which credentials of a provider are tried.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -36,6 +37,8 @@ impl Reach {
 pub struct Choice {
     credentials: Vec<Rc<Credential>>,
     lot: Lot,
+    /// Where one was lately found that can be used: most likely it still can.
+    usable: Cell<usize>,
 }
 
 /// How it stands with the credentials of a provider.
@@ -87,7 +90,7 @@ impl Choice {
     /// A choice among these, in the order of their names.
     pub fn new(credentials: Vec<Rc<Credential>>) -> Self {
         let lot = Lot::new(credentials.iter().map(|credential| (credential.weight, &credential.id, &credential.name)));
-        Self { credentials, lot }
+        Self { credentials, lot, usable: Cell::default() }
     }
 
     /// All of them.
@@ -97,10 +100,18 @@ impl Choice {
 
     /// How it stands with them all.
     pub fn outlook(&self, judge: &Judge<'_>) -> Outlook {
+        if self.credentials.get(self.usable.get()).is_some_and(|credential| judge.can_use(credential)) {
+            return Outlook::Ready;
+        }
         let mut outlook = Outlook::Nobody;
-        for credential in self.credentials.iter().filter(|credential| judge.allows(credential)) {
+        for (place, credential) in
+            self.credentials.iter().enumerate().filter(|(_, credential)| judge.allows(credential))
+        {
             outlook = match (judge.standing(credential), outlook) {
-                (Standing::Ready | Standing::Probing(_), _) => return Outlook::Ready,
+                (Standing::Ready | Standing::Probing(_), _) => {
+                    self.usable.set(place);
+                    return Outlook::Ready;
+                }
                 (Standing::Resting(rest), Outlook::Resting(other)) => Outlook::Resting(sooner(rest, other)),
                 (Standing::Resting(rest), _) => Outlook::Resting(rest),
                 (Standing::Out(rest), Outlook::Out(other)) => Outlook::Out(sooner(rest, other)),

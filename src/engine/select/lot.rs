@@ -3,7 +3,6 @@
 //! A [`Lot`] is prepared once for each configuration, so that choosing among many costs little: a draw by weight is a binary search,
 //! and whoever is not asked for is not looked at.
 
-use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
@@ -123,14 +122,15 @@ impl Lot {
     /// Weighted rendezvous hashing: every isolate comes to the same order by itself, and when somebody leaves or comes, only its own
     /// conversations move.
     fn by_session(&self, session: u64, usable: &mut dyn FnMut(usize) -> bool, take: &mut dyn FnMut(usize) -> bool) {
-        let scores = self.seeds.iter().zip(&self.weights).enumerate().map(|(place, (seed, weight))| {
+        let scores = self.seeds.iter().zip(&self.weights).zip(0..).map(|((seed, weight), place)| {
             let drawn = mix(session, *seed);
             let score = if self.is_uniform { drawn } else { ceiling(drawn, *weight) };
-            (score, self.is_uniform, Reverse(place))
+            Entry::new(score, self.is_uniform, place)
         });
         let mut heap: BinaryHeap<_> = scores.collect::<Vec<_>>().into();
-        while let Some((_, is_exact, Reverse(place))) = heap.pop() {
-            if is_exact {
+        while let Some(entry) = heap.pop() {
+            let place = entry.place();
+            if entry.is_exact() {
                 if usable(place) && !take(place) {
                     return;
                 }
@@ -139,8 +139,27 @@ impl Lot {
             // A logarithm for each would cost more than all the rest, so only those get one who might be next.
             let (seed, weight) = (self.seeds.get(place).copied(), self.weights.get(place).copied());
             let drawn = mix(session, seed.unwrap_or_default());
-            heap.push((score(drawn, weight.unwrap_or_default()), true, Reverse(place)));
+            heap.push(Entry::new(score(drawn, weight.unwrap_or_default()), true, place as u32));
         }
+    }
+}
+
+/// A score, whether it is one or only a bound, and whose; in one number, which is quickly compared. Of equal scores the first place has
+/// the greatest.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry(u128);
+
+impl Entry {
+    fn new(score: u64, is_exact: bool, place: u32) -> Self {
+        Self(u128::from(score) << 64 | u128::from(!is_exact) << 32 | u128::from(u32::MAX - place))
+    }
+
+    fn is_exact(self) -> bool {
+        self.0 >> 32 & 1 == 0
+    }
+
+    fn place(self) -> usize {
+        (u32::MAX - self.0 as u32) as usize
     }
 }
 
@@ -174,6 +193,8 @@ fn ceiling(drawn: u64, weight: u32) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::cmp::Reverse;
+
     use super::*;
 
     const STRATEGIES: [Strategy; 5] =

@@ -146,8 +146,8 @@ pub struct Route {
 #[derive(Default)]
 pub struct Members {
     list: Vec<Member>,
-    /// Where each tier begins, and who in it goes first.
-    tiers: Vec<(usize, Lot)>,
+    /// Where each tier ends, how many are in it, and who of them goes first.
+    tiers: Vec<(usize, usize, Lot)>,
     /// Whose turn it is.
     pub turn: Turn,
 }
@@ -156,11 +156,11 @@ impl Members {
     /// Prepares a list that is in order.
     fn new(list: Vec<Member>) -> Self {
         let mut tiers = Vec::new();
-        let mut start = 0;
+        let mut end = 0;
         for run in list.chunk_by(|one, other| one.tier == other.tier) {
+            end += run.len();
             let members = run.iter().map(|member| (member.weight, &member.id, &member.provider.name));
-            tiers.push((start, Lot::new(members)));
-            start += run.len();
+            tiers.push((end, run.len(), Lot::new(members)));
         }
         Self { list, tiers, turn: Turn::default() }
     }
@@ -170,10 +170,10 @@ impl Members {
         &self.list
     }
 
-    /// The tier of the member at this place: where it begins, and who in it goes first.
+    /// The tier of the member at this place: how many are in it, and who of them goes first.
     pub fn tier_of(&self, place: usize) -> Option<(usize, &Lot)> {
-        let after = self.tiers.partition_point(|(start, _)| *start <= place);
-        self.tiers.get(after.checked_sub(1)?).map(|(start, lot)| (*start, lot))
+        let tier = self.tiers.partition_point(|(end, ..)| *end <= place);
+        self.tiers.get(tier).map(|(_, size, lot)| (*size, lot))
     }
 }
 

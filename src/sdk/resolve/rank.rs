@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::error::seconds_until;
 use super::{Question, Refusal, Resolution, ResolveError, Rule, judge};
 use crate::engine::health::{Rest, Standing};
-use crate::engine::select::{Choice, Draw, Outlook, sooner};
+use crate::engine::select::{Choice, Draw, Lot, Outlook, sooner};
 use crate::engine::snapshot::{Credential, Member, Snapshot};
 use crate::store::options::Strategy;
 
@@ -175,29 +175,31 @@ fn balance(
     let (tier, rests) = (first.member.tier, first.rest.is_some());
     let is_equal = |candidate: &&Candidate<'_>| candidate.member.tier == tier && candidate.rest.is_some() == rests;
     let equals = candidates.iter().take_while(is_equal).count();
-    let Some((start, lot)) = group.tier_of(first.place).filter(|_| equals > 1) else { return };
+    let Some((size, lot)) = group.tier_of(first.place).filter(|_| equals > 1) else { return };
     let strategy = rule.route().map_or(Strategy::default(), |route| route.strategy);
     let mut others = candidates.split_off(equals);
     let mut run: Vec<Option<Candidate<'_>>> = std::mem::take(candidates).into_iter().map(Some).collect();
-    // Where in the run whoever has a place in the tier is; it may have lost some.
-    let mut places = Vec::new();
-    for (index, candidate) in run.iter().flatten().enumerate() {
-        places.resize(candidate.place - start, None);
-        places.push(Some(index));
-    }
-    let at = |place: usize| places.get(place).copied().flatten();
-    let load = |place| {
-        let candidate = at(place).and_then(|index| run.get(index)?.as_ref());
+    // Of a tier that has lost some, those who are left share it as if it were theirs alone.
+    let own_lot;
+    let lot = if size == equals {
+        lot
+    } else {
+        let members = run.iter().flatten().map(|candidate| candidate.member);
+        own_lot = Lot::new(members.map(|member| (member.weight, &member.id, &member.provider.name)));
+        &own_lot
+    };
+    let load = |place: usize| {
+        let candidate = run.get(place).and_then(Option::as_ref);
         candidate.map_or(0, |candidate| candidate.member.provider.load.figure(question.now))
     };
     let session = if strategy == Strategy::Session { session() } else { None };
     let draw = Draw { strategy, turn: question.turn(&group.turn), session, load: &load };
     let mut order = Vec::with_capacity(equals);
-    lot.visit(&draw, &mut |place| at(place).is_some(), &mut |place| {
-        order.extend(at(place));
+    lot.visit(&draw, &mut |_| true, &mut |place| {
+        order.push(place);
         true
     });
-    candidates.extend(order.into_iter().filter_map(|index| run.get_mut(index)?.take()));
+    candidates.extend(order.into_iter().filter_map(|place| run.get_mut(place)?.take()));
     candidates.append(&mut others);
 }
 

@@ -56,7 +56,10 @@ fn provider(name: &str, channel: &str, options: Value) -> ProviderRow {
     }
 }
 
-fn snapshot(providers: Vec<ProviderRow>, routes: &[(&str, Value, &[(&str, &str, u32, u32)])]) -> Snapshot {
+/// A route: its name, its options, and provider, model, tier and weight of each member.
+type RouteOf<'a> = (&'a str, Value, &'a [(&'a str, &'a str, u32, u32)]);
+
+fn snapshot(providers: Vec<ProviderRow>, routes: &[RouteOf<'_>]) -> Snapshot {
     let credentials = providers.iter().filter(|row| *row.channel != *"echo").flat_map(|row| {
         (1..=2).map(|number| CredentialRow {
             id: format!("{}-{number}", row.name).into(),
