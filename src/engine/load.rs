@@ -7,14 +7,36 @@ use crate::platform::clock::Timestamp;
 
 /// After how long without a call what is known of the time that one takes counts half.
 const HALF_LIFE_MS: i64 = 60_000;
+/// After how long it is not known any more.
+const KNOWN_MS: i64 = 5 * HALF_LIFE_MS;
 
 /// The calls to one upstream, or with one credential.
 #[derive(Debug, Default)]
 pub struct Load {
     under_way: Cell<u32>,
-    /// The decaying average of the time to the first byte; 0 where nothing is known.
-    latency_ms: Cell<f64>,
-    measured_at: Cell<Timestamp>,
+    /// The decaying average of the time to the first byte, and when it was last measured.
+    latency: Cell<Option<(f64, Timestamp)>>,
+}
+
+/// How busy somebody is.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Busy {
+    /// Calls under way.
+    pub under_way: u32,
+    /// How long a first byte lately took, in milliseconds, if that is known.
+    pub latency_ms: Option<f64>,
+}
+
+impl Busy {
+    /// Whether the next call should rather go here than to `other`: calls under way, and the next, by the time that one takes. Of two of
+    /// whom one is not known only the calls count, and then the unknown gets its chance.
+    pub fn is_less_than(self, other: Self) -> bool {
+        let calls = |busy: Self| f64::from(busy.under_way) + 1.0;
+        match (self.latency_ms, other.latency_ms) {
+            (Some(own), Some(others)) => calls(self) * own.max(1.0) < calls(other) * others.max(1.0),
+            (own, others) => (self.under_way, own.is_some()) < (other.under_way, others.is_some()),
+        }
+    }
 }
 
 impl Load {
@@ -23,22 +45,19 @@ impl Load {
         self.under_way.get()
     }
 
-    /// How long a first byte lately took, in milliseconds. What is long ago counts little: who was slow once has to get another chance.
-    pub fn latency_ms(&self, now: Timestamp) -> f64 {
-        let age = now.millis_since(self.measured_at.get()).max(0);
-        let halvings = (age / HALF_LIFE_MS).min(1000) as i32;
-        self.latency_ms.get() * 0.5_f64.powi(halvings)
-    }
-
-    /// A figure for comparing: calls under way, and the next, by the time that one takes.
-    pub fn figure(&self, now: Timestamp) -> u64 {
-        ((f64::from(self.under_way.get()) + 1.0) * self.latency_ms(now).max(1.0) * 16.0) as u64
+    /// How busy it is. What is long ago counts little: who was slow once has to get another chance.
+    pub fn busy(&self, now: Timestamp) -> Busy {
+        let latency_ms = self.latency.get().and_then(|(latency, at)| {
+            let age = now.millis_since(at).max(0);
+            (age < KNOWN_MS).then(|| latency * 0.5_f64.powi((age / HALF_LIFE_MS) as i32))
+        });
+        Busy { under_way: self.under_way.get(), latency_ms }
     }
 
     fn measure(&self, millis: i64, now: Timestamp) {
-        let (former, millis) = (self.latency_ms(now), millis.max(0) as f64);
-        self.latency_ms.set(if former == 0.0 { millis } else { former + (millis - former) / 4.0 });
-        self.measured_at.set(now);
+        let millis = millis.max(0) as f64;
+        let latency = self.busy(now).latency_ms.map_or(millis, |former| former + (millis - former) / 4.0);
+        self.latency.set(Some((latency, now)));
     }
 }
 
@@ -102,20 +121,31 @@ mod tests {
             // Only the first counts.
             call.first_byte(Timestamp(began + took + 5000));
         };
+        let latency = |now| load.busy(Timestamp(now)).latency_ms;
+        assert_eq!(latency(0), None);
         call(0, 100);
-        assert_eq!(load.latency_ms(Timestamp(100)), 100.0);
+        assert_eq!(latency(100), Some(100.0));
         call(100, 200);
-        assert_eq!(load.latency_ms(Timestamp(300)), 125.0);
-        assert_eq!(load.latency_ms(Timestamp(300 + 2 * HALF_LIFE_MS)), 31.25);
-        assert!(load.latency_ms(Timestamp(i64::MAX)) < 1e-9);
+        assert_eq!(latency(300), Some(125.0));
+        assert_eq!(latency(300 + 2 * HALF_LIFE_MS), Some(31.25));
+        assert_eq!(latency(300 + KNOWN_MS), None);
+        assert_eq!(latency(i64::MAX), None);
     }
 
     #[test]
-    fn the_busier_and_the_slower_have_the_greater_figure() {
-        let (idle, busy, slow) = (Rc::new(Load::default()), Rc::new(Load::default()), Rc::new(Load::default()));
-        let _calls = [Underway::begin(&busy, None, Timestamp(0)), Underway::begin(&busy, None, Timestamp(0))];
-        Underway::begin(&slow, None, Timestamp(0)).first_byte(Timestamp(900));
-        let figure = |load: &Load| load.figure(Timestamp(900));
-        assert!(figure(&idle) < figure(&busy) && figure(&busy) < figure(&slow));
+    fn the_less_busy_of_two_is_known() {
+        let busy = |under_way, latency_ms| Busy { under_way, latency_ms };
+        for (one, other, expected) in [
+            (busy(0, Some(10.0)), busy(1, Some(10.0)), true),
+            (busy(1, Some(10.0)), busy(0, Some(30.0)), true),
+            (busy(0, Some(30.0)), busy(1, Some(10.0)), false),
+            (busy(0, Some(0.0)), busy(0, Some(0.5)), false),
+            (busy(0, Some(900.0)), busy(1, None), true),
+            (busy(0, None), busy(0, Some(1.0)), true),
+            (busy(0, Some(1.0)), busy(0, None), false),
+            (busy(0, None), busy(0, None), false),
+        ] {
+            assert_eq!(one.is_less_than(other), expected, "{one:?} {other:?}");
+        }
     }
 }

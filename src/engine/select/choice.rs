@@ -134,7 +134,7 @@ impl Choice {
     ) -> Vec<Rc<Credential>> {
         let mut chosen = Vec::with_capacity(wanted.min(self.credentials.len()));
         let get = |place: usize| self.credentials.get(place);
-        let load = |place| get(place).map_or(0, |credential| credential.load.figure(judge.now));
+        let load = |place| get(place).map(|credential| credential.load.busy(judge.now)).unwrap_or_default();
         self.lot.visit(
             &Draw { strategy, turn, session, load: &load },
             &mut |place| get(place).is_some_and(|credential| judge.can_use(credential)),

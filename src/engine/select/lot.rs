@@ -6,6 +6,7 @@
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
+use crate::engine::load::Busy;
 use crate::protocol::hash::{hash, mix};
 use crate::store::options::Strategy;
 
@@ -38,7 +39,7 @@ pub struct Draw<'a> {
     /// The conversation; without one a turn is taken by weight.
     pub session: Option<u64>,
     /// How busy whoever has this place is.
-    pub load: &'a dyn Fn(usize) -> u64,
+    pub load: &'a dyn Fn(usize) -> Busy,
 }
 
 impl Lot {
@@ -81,7 +82,7 @@ impl Lot {
                     (0..2 * DRAWS).map(|number| self.drawn(draw.turn, number)).filter(|place| usable(*place));
                 let first = draws.next();
                 match (first, draws.find(|place| Some(*place) != first)) {
-                    (Some(first), Some(second)) if (draw.load)(second) < (draw.load)(first) => second,
+                    (Some(first), Some(second)) if (draw.load)(second).is_less_than((draw.load)(first)) => second,
                     (first, _) => first.unwrap_or_default(),
                 }
             }
@@ -210,7 +211,7 @@ mod tests {
         strategy: Strategy,
         turn: u64,
         resting: &[usize],
-        load: &dyn Fn(usize) -> u64,
+        load: &dyn Fn(usize) -> Busy,
     ) -> Vec<usize> {
         let mut order = Vec::new();
         let draw = Draw { strategy, turn, session: Some(mix(turn, 77)), load };
@@ -222,7 +223,7 @@ mod tests {
     }
 
     fn order(lot: &Lot, strategy: Strategy, turn: u64, resting: &[usize]) -> Vec<usize> {
-        order_with(lot, strategy, turn, resting, &|_| 1)
+        order_with(lot, strategy, turn, resting, &|_| Busy::default())
     }
 
     fn firsts(lot: &Lot, strategy: Strategy, resting: &[usize], turns: u64) -> Vec<u64> {
@@ -258,7 +259,7 @@ mod tests {
     fn no_more_are_visited_than_are_wanted_nor_any_that_rests() {
         for strategy in STRATEGIES {
             let mut taken = Vec::new();
-            let draw = Draw { strategy, turn: 3, session: Some(9), load: &|_| 1 };
+            let draw = Draw { strategy, turn: 3, session: Some(9), load: &|_| Busy::default() };
             lot(&[1; 50]).visit(&draw, &mut |place| place % 2 == 1, &mut |place| {
                 taken.push(place);
                 taken.len() < 3
@@ -342,7 +343,7 @@ mod tests {
     #[test]
     fn of_two_the_less_busy_goes_first() {
         let lot = lot(&[1; 10]);
-        let load = |place| if place == 4 { 100 } else { 1 };
+        let load = |place| Busy { under_way: u32::from(place == 4), latency_ms: None };
         let firsts = (0..2000).map(|turn| order_with(&lot, Strategy::LeastInFlight, turn, &[], &load)[0]);
         assert_eq!(firsts.filter(|first| *first == 4).count(), 0);
         // With nobody to compare with, busy ones are taken as well.

@@ -190,7 +190,7 @@ fn balance(
     };
     let load = |place: usize| {
         let candidate = run.get(place).and_then(Option::as_ref);
-        candidate.map_or(0, |candidate| candidate.member.provider.load.figure(question.now))
+        candidate.map(|candidate| candidate.member.provider.load.busy(question.now)).unwrap_or_default()
     };
     let session = if strategy == Strategy::Session { session() } else { None };
     let draw = Draw { strategy, turn: question.turn(&group.turn), session, load: &load };
