@@ -8,6 +8,7 @@ use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY
 
 use super::error::EngineError;
 use crate::platform::body::Body;
+use crate::platform::clock::Timestamp;
 use crate::protocol::convert::StreamFault;
 use crate::protocol::dialect::Dialect;
 use crate::protocol::error::{self, Failure};
@@ -38,6 +39,19 @@ pub fn may_succeed_elsewhere(status: StatusCode) -> bool {
     matches!(status.as_u16(), 401 | 402 | 403 | 408 | 429 | 500..=599) || status.is_redirection()
 }
 
+/// An upstream's error answer.
+#[derive(Debug, Clone, Copy)]
+pub struct UpstreamError<'a> {
+    /// Its status.
+    pub status: StatusCode,
+    /// Its headers.
+    pub headers: &'a HeaderMap,
+    /// Its body.
+    pub body: &'a [u8],
+    /// When it came.
+    pub at: Timestamp,
+}
+
 /// Turns an upstream's error answer into one for the client.
 ///
 /// What concerns the gateway's own account becomes an error of the gateway: the client's key is not at fault, and the text
@@ -45,14 +59,13 @@ pub fn may_succeed_elsewhere(status: StatusCode) -> bool {
 /// it is an error of the dialect, else in the dialect's envelope; a web page or a fragment is replaced. Pieces of `secret` are
 /// taken out.
 pub fn from_upstream_error(
-    status: StatusCode,
-    upstream_headers: &HeaderMap,
-    body: &[u8],
+    upstream: &UpstreamError<'_>,
     dialect: Dialect,
     request_id: &str,
     secret: Option<&str>,
     provider: &Arc<str>,
 ) -> Result<Answer, EngineError> {
+    let UpstreamError { status, headers: upstream_headers, body, at } = *upstream;
     if matches!(status.as_u16(), 401..=403) {
         return Err(EngineError::CredentialRefused { status: status.as_u16() });
     }
@@ -63,7 +76,7 @@ pub fn from_upstream_error(
     headers.remove(CONTENT_ENCODING);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let text = std::str::from_utf8(body).map(|text| redact(text, secret.unwrap_or_default())).unwrap_or_default();
-    let retry_after = error::retry_after(upstream_headers, &text);
+    let retry_after = error::retry_after(upstream_headers, &text, at);
     if let (Some(seconds), false) = (retry_after, headers.contains_key(RETRY_AFTER)) {
         headers.insert(RETRY_AFTER, seconds.into());
     }
@@ -144,7 +157,9 @@ mod tests {
 
     fn error(status: u16, body: &str) -> Result<Answer, EngineError> {
         let status = StatusCode::from_u16(status).unwrap();
-        from_upstream_error(status, &HeaderMap::new(), body.as_bytes(), Dialect::Claude, "r", Some(SECRET), &"p".into())
+        let headers = HeaderMap::new();
+        let upstream = UpstreamError { status, headers: &headers, body: body.as_bytes(), at: Timestamp::default() };
+        from_upstream_error(&upstream, Dialect::Claude, "r", Some(SECRET), &"p".into())
     }
 
     fn text(answer: Answer) -> String {

@@ -2,13 +2,17 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::StatusCode;
 use http::header::HeaderMap;
 
-use super::answer::{Answer, MAX_ERROR_BYTES, from_stream_fault, from_upstream_error, may_succeed_elsewhere};
+use super::answer::{
+    Answer, MAX_ERROR_BYTES, UpstreamError, from_stream_fault, from_upstream_error, may_succeed_elsewhere,
+};
 use super::deliver::{Delivery, Undelivered, deliver, deliver_estimate, has_type, receive};
 use super::error::EngineError;
+use super::failure::{Failure, FailureKind};
 use super::select::{Plan, Target};
 use super::settle::Settlement;
 use super::snapshot::Credential;
@@ -18,6 +22,7 @@ use crate::platform::Scope;
 use crate::platform::body::BodyError;
 use crate::platform::fetch::{FetchErrorKind, UpstreamResponse};
 use crate::protocol::convert::count;
+use crate::protocol::error::retry_after;
 use crate::protocol::operation::Operation;
 use crate::protocol::request::ClientRequest;
 use crate::store::vault::Vault;
@@ -177,7 +182,8 @@ impl Run<'_> {
         match fetched {
             Ok(response) if is_no_answer(&response) => {
                 tracing::warn!(provider = &*provider.name, status = response.status.as_u16(), "no answer of the API");
-                self.settlement.call_failed(response.status.as_u16(), EngineError::NoAnswer.code());
+                let failure = failure(response.status.as_u16(), FailureKind::Server, None);
+                self.settlement.call_failed(EngineError::NoAnswer.code(), &failure);
                 Next::TryOn(Err(EngineError::NoAnswer))
             }
             Ok(response) if response.status.is_success() => {
@@ -191,7 +197,7 @@ impl Run<'_> {
             Err(error) => {
                 tracing::warn!(provider = &*provider.name, %error, "an upstream did not answer");
                 let error = EngineError::Unreachable(error.kind);
-                self.settlement.call_failed(0, error.code());
+                self.settlement.call_failed(error.code(), &failure(0, unanswered(&error), None));
                 Next::TryOn(Err(error))
             }
         }
@@ -202,7 +208,7 @@ impl Run<'_> {
         match why {
             Undelivered::Broken(error) => {
                 tracing::warn!(provider = &**provider, %error, "an upstream broke off before its answer began");
-                self.settlement.call_failed(status, "upstream_cut");
+                self.settlement.call_failed("upstream_cut", &failure(status, FailureKind::Network, None));
                 let kind = match error {
                     BodyError::Timeout => FetchErrorKind::Timeout,
                     BodyError::Broken(_) | BodyError::TooLarge { .. } => FetchErrorKind::Broken,
@@ -211,12 +217,12 @@ impl Run<'_> {
             }
             Undelivered::Unreadable(reason) => {
                 tracing::warn!(provider = &**provider, reason, "an answer cannot be read");
-                self.settlement.call_failed(status, EngineError::NoAnswer.code());
+                self.settlement.call_failed(EngineError::NoAnswer.code(), &failure(status, FailureKind::Server, None));
                 Next::TryOn(Err(EngineError::NoAnswer))
             }
             Undelivered::Fault(fault) => {
                 tracing::warn!(provider = &**provider, code = &*fault.code, "an answer reports an error");
-                self.settlement.call_failed(status, "upstream_failed");
+                self.settlement.call_failed("upstream_failed", &failure(status, of_status(fault.status), None));
                 let status = StatusCode::from_u16(fault.status).unwrap_or(StatusCode::BAD_GATEWAY);
                 let dialect = self.call.request.dialect;
                 let request_id = self.settlement.request_id();
@@ -232,16 +238,17 @@ impl Run<'_> {
         let body = body.collect(MAX_ERROR_BYTES).await.unwrap_or_default();
         let provider = &target.provider.name;
         tracing::warn!(provider = &**provider, status = status.as_u16(), "an upstream answered with an error");
+        let at = self.scope.clock.now();
         let result = from_upstream_error(
-            status,
-            &headers,
-            &body,
+            &UpstreamError { status, headers: &headers, body: &body, at },
             self.call.request.dialect,
             self.settlement.request_id(),
             secret.as_deref(),
             provider,
         );
-        self.settlement.call_failed(status.as_u16(), result.as_ref().err().map_or("upstream_error", EngineError::code));
+        let retry_after = retry_after(&headers, &String::from_utf8_lossy(&body), at).map(Duration::from_secs);
+        let code = result.as_ref().err().map_or("upstream_error", EngineError::code);
+        self.settlement.call_failed(code, &failure(status.as_u16(), of_status(status.as_u16()), retry_after));
         if may_succeed_elsewhere(status) { Next::TryOn(result) } else { Next::Stop(result) }
     }
 
@@ -253,6 +260,30 @@ impl Run<'_> {
             }
             Err(error) => Err(Unanswered { error, settlement: Box::new(self.settlement) }),
         }
+    }
+}
+
+fn failure(status: u16, kind: FailureKind, retry_after: Option<Duration>) -> Failure {
+    let cause = if status == 0 { "no answer".into() } else { format!("status {status}").into() };
+    Failure { kind, status, retry_after, cause }
+}
+
+/// The sort of failure that a status stands for.
+fn of_status(status: u16) -> FailureKind {
+    match status {
+        401 => FailureKind::Unauthorized,
+        402 | 403 => FailureKind::Refused,
+        429 => FailureKind::RateLimited,
+        503 | 529 => FailureKind::Overloaded,
+        300..=399 | 408 | 500..=599 => FailureKind::Server,
+        _ => FailureKind::Request,
+    }
+}
+
+fn unanswered(error: &EngineError) -> FailureKind {
+    match error {
+        EngineError::Unreachable(FetchErrorKind::Timeout) => FailureKind::Timeout,
+        _ => FailureKind::Network,
     }
 }
 

@@ -12,9 +12,9 @@ use super::answer::Answer;
 use super::attempt::ClientCall;
 use super::select::Target;
 use super::settle::Settlement;
-use super::stream::{Converted, Metered, WithoutUsageChunk};
+use super::stream::{Conversion, Metered, WithoutUsageChunk};
 use super::translate::Translated;
-use crate::platform::body::{Body, BodyError};
+use crate::platform::body::{Body, BodyError, Editor};
 use crate::platform::fetch::UpstreamResponse;
 use crate::protocol::convert::editor::StreamEditor;
 use crate::protocol::convert::whole::{fold, unfold};
@@ -174,30 +174,43 @@ pub(super) fn deliver(
             headers.insert(CONTENT_TYPE, HeaderValue::from_static(rewritten.content_type));
             Answer { status: rewritten.status, headers, body: Body::Whole(rewritten.body.into()), provider, losses }
         }
-        Delivery::Passing(UpstreamResponse { status, headers: upstream_headers, body }) => {
-            let losses = losses.text();
-            settlement.converted_with(&losses);
+        Delivery::Passing(UpstreamResponse { status, headers: upstream_headers, mut body }) => {
+            let text = losses.text();
+            settlement.converted_with(&text);
             settlement.response_began(status.as_u16());
+            if matches!(body, Body::Stream(_)) {
+                settlement.stream_began();
+            }
             let mut headers = headers::to_client(&upstream_headers);
             let events = is_event_stream(&upstream_headers);
-            let mut body = body.observe(Box::new(Metered::new(translated.dialect, events, heartbeat, settlement)));
+            let mut metered = Metered::new(translated.dialect, events, heartbeat, settlement);
+            let mut editor: Option<Box<dyn Editor>> = None;
             if translated.is_converted(call) {
                 headers.insert(CONTENT_TYPE, HeaderValue::from_static(stream_type(&translated.reply)));
                 headers.remove(CONTENT_LENGTH);
                 headers.remove(CONTENT_ENCODING);
                 let reply = Rc::new(translated.reply);
                 if let Some(converter) = convert::stream(translated.dialect, call.request.dialect, reply) {
-                    let editor = StreamEditor::new(converter, call.request.dialect);
-                    body = body.edit(Box::new(Converted(editor)));
+                    let conversion = Conversion::new(StreamEditor::new(converter, call.request.dialect), losses);
+                    metered = metered.converted(conversion.clone());
+                    editor = Some(Box::new(conversion));
+                    // What is all there would be settled before it is converted.
+                    if let Body::Whole(bytes) = body {
+                        body = Body::from_chunks(vec![bytes]);
+                    }
                 }
             } else if events
                 && call.request.operation == Operation::Generate
                 && target.provider.endpoint.ask_for_usage
                 && call.request.usage_is_unasked()
             {
-                body = body.edit(Box::new(WithoutUsageChunk::default()));
+                editor = Some(Box::new(WithoutUsageChunk::default()));
             }
-            Answer { status, headers, body, provider, losses }
+            body = body.observe(Box::new(metered));
+            if let Some(editor) = editor {
+                body = body.edit(editor);
+            }
+            Answer { status, headers, body, provider, losses: text }
         }
     }
 }

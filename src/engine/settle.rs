@@ -3,6 +3,9 @@
 //! A [`Settlement`] is made when a request is taken on and settles when it is told the end, or when it is dropped: a
 //! client that leaves makes the host drop the request's future or its response body. A failed settlement loses accounting,
 //! never the response.
+//!
+//! What a call teaches of its provider and its credential goes to [`Health`] when the call is over, and with the settlement to the other
+//! isolates; where a stream follows, it goes ahead.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -10,9 +13,11 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 
 use super::continuation::{Keeper, Owner};
+use super::failure::{Failure, FailureKind};
+use super::health::{Health, Note, Place, Probe};
 use super::load::Underway;
 use super::select::Target;
-use super::snapshot::Credential;
+use super::snapshot::{Credential, Provider};
 use crate::platform::Scope;
 use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::database::{DatabaseError, Intent, Rows, Statement};
@@ -20,7 +25,8 @@ use crate::protocol::meter::Reading;
 use crate::protocol::operation::Operation;
 use crate::protocol::request::ClientRequest;
 use crate::protocol::usage::Usage;
-use crate::store::usage::{CallRecord, OutcomeRecord, RequestRecord, settle};
+use crate::store::health;
+use crate::store::usage::{CallRecord, OutcomeRecord, RequestRecord, Unsettled, failed_calls, settle};
 
 /// On whose account a request goes. To the engine these are two words to write down.
 #[derive(Debug, Clone)]
@@ -37,19 +43,45 @@ pub struct Settlement {
     request: RequestRecord,
     outcome: OutcomeRecord,
     calls: Vec<CallRecord>,
-    /// The call that is under way, its last row in `calls`, and when it began.
-    open_call: Option<Timestamp>,
-    /// Counts that call as long as it is under way.
-    underway: Option<Underway>,
+    /// The call that is under way, whose row is the last in `calls`.
+    open_call: Option<OpenCall>,
+    health: Rc<Health>,
+    /// What the calls have taught and is not written yet.
+    notes: Vec<Note>,
+    /// What gives back the leases of calls that are over.
+    given_back: Vec<Statement>,
     keeper: Option<Box<Keeper>>,
     request_bytes: usize,
     operation: Operation,
     settled: bool,
 }
 
+/// A call that is under way.
+struct OpenCall {
+    began: Timestamp,
+    provider: Rc<Provider>,
+    credential: Option<Rc<Credential>>,
+    model: Arc<str>,
+    probe: Option<Probe>,
+    underway: Underway,
+}
+
+/// How a call ended, as far as health is concerned.
+enum Ended<'a> {
+    Well,
+    Failed(&'a Failure),
+    Abandoned,
+}
+
 impl Settlement {
     /// Takes a request on.
-    pub fn begin(scope: &Scope, request_id: Arc<str>, attribution: Attribution, request: &ClientRequest) -> Self {
+    pub fn begin(
+        scope: &Scope,
+        health: &Rc<Health>,
+        request_id: Arc<str>,
+        attribution: Attribution,
+        request: &ClientRequest,
+    ) -> Self {
         Self {
             scope: scope.clone(),
             request: RequestRecord {
@@ -72,7 +104,9 @@ impl Settlement {
             },
             calls: Vec::with_capacity(1),
             open_call: None,
-            underway: None,
+            health: health.clone(),
+            notes: Vec::new(),
+            given_back: Vec::new(),
             keeper: None,
             request_bytes: request.body.len(),
             operation: request.operation,
@@ -110,9 +144,19 @@ impl Settlement {
     /// Records that a call to `target` begins.
     pub fn call_began(&mut self, target: &Target, credential: Option<&Rc<Credential>>) {
         let now = self.scope.clock.now();
-        self.open_call = Some(now);
-        self.underway =
-            Some(Underway::begin(&target.provider.load, credential.map(|credential| &credential.load), now));
+        let place = Place {
+            provider: &target.provider,
+            credential: credential.map(|credential| &**credential),
+            model: &target.model,
+        };
+        self.open_call = Some(OpenCall {
+            began: now,
+            underway: Underway::begin(&target.provider.load, credential.map(|credential| &credential.load), now),
+            probe: self.health.begin_probe(place),
+            provider: target.provider.clone(),
+            credential: credential.cloned(),
+            model: target.model.clone(),
+        });
         self.calls.push(CallRecord {
             provider_id: target.provider.id.clone(),
             provider: target.provider.name.clone(),
@@ -126,10 +170,10 @@ impl Settlement {
         });
     }
 
-    /// Records that the call under way failed: with `status` if the upstream answered.
-    pub fn call_failed(&mut self, status: u16, error: &'static str) {
-        self.close_call(|call| {
-            call.status = status;
+    /// Records that the call under way failed, with the code of what is wrong.
+    pub fn call_failed(&mut self, error: &'static str, failure: &Failure) {
+        self.close_call(Ended::Failed(failure), |call| {
+            call.status = failure.status;
             call.error = Some(error);
         });
     }
@@ -138,11 +182,9 @@ impl Settlement {
     pub fn response_began(&mut self, status: u16) {
         self.outcome.status = status;
         self.outcome.first_byte_ms = Some(self.scope.clock.now().millis_since(self.request.at));
-        if let (Some(_), Some(call)) = (self.open_call, self.calls.last_mut()) {
+        if let (Some(open), Some(call)) = (&mut self.open_call, self.calls.last_mut()) {
             call.status = status;
-        }
-        if let Some(underway) = &mut self.underway {
-            underway.first_byte(self.scope.clock.now());
+            open.underway.first_byte(self.scope.clock.now());
         }
     }
 
@@ -156,7 +198,13 @@ impl Settlement {
         let operation = self.operation;
         let metered = operation != Operation::CountTokens;
         let request_bytes = self.request_bytes;
-        self.close_call(|call| {
+        let failure = failure_of(outcome, self.outcome.status);
+        let ended = match (&failure, outcome) {
+            (Some(failure), _) => Ended::Failed(failure),
+            (None, "ok") => Ended::Well,
+            (None, _) => Ended::Abandoned,
+        };
+        self.close_call(ended, |call| {
             call.error = (outcome != "ok").then_some(outcome);
             if metered {
                 call.estimated = reading.usage.is_none();
@@ -179,20 +227,51 @@ impl Settlement {
         self.settle("failed", Some(code));
     }
 
-    fn close_call(&mut self, describe: impl FnOnce(&mut CallRecord)) {
-        self.underway = None;
-        let (Some(began), Some(call)) = (self.open_call.take(), self.calls.last_mut()) else { return };
-        call.duration_ms = self.scope.clock.now().millis_since(began);
+    /// Tells the others what the calls so far have taught, because it will take a while until the request is settled.
+    pub fn stream_began(&mut self) {
+        if self.notes.is_empty() && self.given_back.is_empty() {
+            return;
+        }
+        let closed = self.calls.len().saturating_sub(usize::from(self.open_call.is_some()));
+        let calls = self.calls.get(..closed).unwrap_or_default();
+        let mut statements = health::write(&self.notes, &Unsettled::new(&self.request, calls));
+        self.notes.clear();
+        statements.append(&mut self.given_back);
+        statements.extend(failed_calls(&self.request, calls));
+        self.send(statements);
+    }
+
+    fn close_call(&mut self, ended: Ended<'_>, describe: impl FnOnce(&mut CallRecord)) {
+        let (Some(open), Some(call)) = (self.open_call.take(), self.calls.last_mut()) else { return };
+        let now = self.scope.clock.now();
+        call.duration_ms = now.millis_since(open.began);
         describe(call);
+        let place = Place { provider: &open.provider, credential: open.credential.as_deref(), model: &open.model };
+        self.notes.extend(match ended {
+            Ended::Well => self.health.succeeded(place, &call.usage, open.began, now),
+            Ended::Failed(failure) => self.health.failed(place, failure, &call.usage, now),
+            Ended::Abandoned => self.health.abandoned(place, &call.usage, now),
+        });
+        self.given_back.extend(open.probe.iter().flat_map(|probe| self.health.end_probe(probe)));
     }
 
     fn settle(&mut self, outcome: &'static str, error: Option<&'static str>) {
         self.settled = true;
         self.outcome.outcome = outcome;
         self.outcome.error = error;
-        self.outcome.total_ms = self.scope.clock.now().millis_since(self.request.at);
-        let mut statements = settle(&self.request, &self.calls, &self.outcome);
+        let now = self.scope.clock.now();
+        self.outcome.total_ms = now.millis_since(self.request.at);
+        let mut statements = health::write(&self.notes, &Unsettled::new(&self.request, &self.calls));
+        if !statements.is_empty() && self.health.is_history_due(now) {
+            statements.extend(health::delete_history(now));
+        }
+        statements.append(&mut self.given_back);
+        statements.extend(settle(&self.request, &self.calls, &self.outcome));
         statements.extend(self.kept(outcome));
+        self.send(statements);
+    }
+
+    fn send(&self, statements: Vec<Statement>) {
         // Started at once, so that nothing is lost when nobody polls any more; the native host is done with it at once.
         let mut batch = self.scope.database.batch(Intent::Deferred, statements);
         match (&mut batch).now_or_never() {
@@ -214,6 +293,16 @@ impl Settlement {
     }
 }
 
+/// What is wrong with an answer that ended like this after it had begun; `None` where nothing is, or the client left.
+fn failure_of(outcome: &str, status: u16) -> Option<Failure> {
+    let (kind, cause) = match outcome {
+        "upstream_cut" => (FailureKind::Network, "an answer broke off"),
+        "upstream_failed" => (FailureKind::Server, "an answer reported an error"),
+        _ => return None,
+    };
+    Some(Failure { kind, status, retry_after: None, cause: cause.into() })
+}
+
 fn report(result: Result<Vec<Rows>, DatabaseError>) {
     if let Err(error) = result {
         tracing::error!(%error, "a settlement is lost");
@@ -228,7 +317,7 @@ impl Drop for Settlement {
         let metered = self.operation != Operation::CountTokens;
         let request_bytes = self.request_bytes;
         // The client left while an upstream was at work: that it read the prompt is the least that can be assumed.
-        self.close_call(|call| {
+        self.close_call(Ended::Abandoned, |call| {
             call.error = Some("client_closed");
             if metered {
                 call.estimated = true;

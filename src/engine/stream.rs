@@ -1,5 +1,7 @@
 //! What happens to the bytes of an answer on their way to the client.
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -7,6 +9,7 @@ use http::StatusCode;
 
 use super::settle::Settlement;
 use crate::platform::body::{Editor, Ending, Observer, Pulse};
+use crate::protocol::convert::Losses;
 use crate::protocol::convert::editor::StreamEditor;
 use crate::protocol::dialect::Dialect;
 use crate::protocol::error::Failure;
@@ -20,6 +23,7 @@ pub(super) struct Metered {
     dialect: Dialect,
     events: bool,
     heartbeat: Option<Duration>,
+    conversion: Option<Conversion>,
     settlement: Settlement,
 }
 
@@ -31,8 +35,14 @@ impl Metered {
             dialect,
             events,
             heartbeat: heartbeat.filter(|_| events),
+            conversion: None,
             settlement,
         }
+    }
+
+    /// Also records what `conversion` loses of the answer.
+    pub(super) fn converted(self, conversion: Conversion) -> Self {
+        Self { conversion: Some(conversion), ..self }
     }
 }
 
@@ -59,7 +69,7 @@ impl Observer for Metered {
     }
 
     fn end(self: Box<Self>, ending: Ending) -> Option<Bytes> {
-        let Self { meter, dialect, events, settlement, .. } = *self;
+        let Self { meter, dialect, events, conversion, mut settlement, .. } = *self;
         // A stream that ends within an event, without breaking, would pass for a whole one.
         let at_border = meter.at_border();
         let may_append = events && (at_border || ending == Ending::Complete);
@@ -79,6 +89,10 @@ impl Observer for Metered {
             }
             Outcome::Unfinished => None,
         };
+        if let Some(conversion) = conversion {
+            let has_all = ending != Ending::Abandoned && reading.outcome != Outcome::Unfinished;
+            conversion.settle(has_all, &mut settlement);
+        }
         settlement.answer_ended(outcome, &reading);
         epilogue.filter(|_| events)
     }
@@ -108,15 +122,39 @@ impl Editor for WithoutUsageChunk {
     }
 }
 
-/// Puts a stream into the client's dialect.
-pub(super) struct Converted(pub(super) StreamEditor);
+/// A stream that is put into the client's dialect: shared by what converts it and what settles it, since its losses are known at its end.
+#[derive(Clone)]
+pub(super) struct Conversion {
+    editor: Rc<RefCell<StreamEditor>>,
+    /// What the request has lost.
+    losses: Losses,
+}
 
-impl Editor for Converted {
+impl Conversion {
+    /// A conversion by `editor`, of the answer to a request that has lost `losses`.
+    pub(super) fn new(editor: StreamEditor, losses: Losses) -> Self {
+        Self { editor: Rc::new(RefCell::new(editor)), losses }
+    }
+
+    /// Tells `settlement` what was lost; some of it is known only when the source has ended.
+    fn settle(mut self, has_all: bool, settlement: &mut Settlement) {
+        let mut editor = self.editor.borrow_mut();
+        if has_all {
+            editor.end();
+        }
+        if !editor.losses().is_empty() {
+            self.losses.append(editor.losses().clone());
+            settlement.converted_with(&self.losses.text());
+        }
+    }
+}
+
+impl Editor for Conversion {
     fn edit(&mut self, chunk: Bytes) -> Bytes {
-        self.0.feed(&chunk)
+        self.editor.borrow_mut().feed(&chunk)
     }
 
     fn finish(&mut self) -> Bytes {
-        self.0.finish()
+        self.editor.borrow_mut().finish()
     }
 }

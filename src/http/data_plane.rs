@@ -32,8 +32,9 @@ impl Exchange<'_> {
         let headers = &self.parts.headers;
         let admitted = admit(&key, snapshot, headers)?;
         let handle = &self.gateway.handle;
-        let mut settlement =
-            Settlement::begin(self.scope, self.request_id.clone(), admitted.attribution.clone(), &request);
+        let (health, request_id, attribution) =
+            (handle.health(), self.request_id.clone(), admitted.attribution.clone());
+        let mut settlement = Settlement::begin(self.scope, health, request_id, attribution, &request);
         let continued = handle.continued(self.scope, &request).await;
         settlement.keep(handle.keeper(&request, &continued));
         let question = Question {
@@ -42,7 +43,7 @@ impl Exchange<'_> {
             reach: &admitted.reach,
             owner: continued.owner.as_ref(),
             session: &|| admitted.session(headers, &request),
-            health: handle.health(),
+            health: &**handle.health(),
             now: self.scope.clock.now(),
             is_rehearsal: false,
         };

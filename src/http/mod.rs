@@ -78,9 +78,12 @@ impl Exchange<'_> {
         };
         match (route.access, route.handler) {
             (Access::Open, _) => Ok(probe(route.handler)),
-            (Access::GatewayKey, Handler::Call(surface)) => self.call(surface, parameter, namespace, body).await,
+            // On the heap, which it leaves when the response begins; a connection would keep room for it as long as it is open.
+            (Access::GatewayKey, Handler::Call(surface)) => {
+                Box::pin(self.call(surface, parameter, namespace, body)).await
+            }
             (Access::GatewayKey, handler) => self.models(handler, parameter, namespace).await,
-            (Access::Admin, handler) => self.admin(handler, body).await,
+            (Access::Admin, handler) => Box::pin(self.admin(handler, body)).await,
         }
     }
 

@@ -59,6 +59,10 @@ pub enum Handler {
     UsageList,
     /// Tells how this isolate is doing.
     StatusGet,
+    /// Tells how providers and credentials are doing.
+    HealthGet,
+    /// Takes providers and credentials for well again.
+    HealthReset,
 }
 
 /// Where a vendor has its callers find a model.
@@ -73,15 +77,15 @@ pub enum Surface {
 use Access::{Admin, GatewayKey, Open};
 use Dialect::{Claude, Gemini, OpenAiChat, OpenAiResponses};
 use Handler::{
-    Call, ConfigurationExport, ConfigurationImport, Health, ModelGet, ModelList, Probe, RequestExplain, StatusGet,
-    UsageList,
+    Call, ConfigurationExport, ConfigurationImport, Health, HealthGet, HealthReset, ModelGet, ModelList, Probe,
+    RequestExplain, StatusGet, UsageList,
 };
 use Operation::{CountTokens, Embed, Generate};
 use Surface::{Body, GeminiPath};
 
 /// The table.
 #[rustfmt::skip]
-pub static ROUTES: [Route; 22] = [
+pub static ROUTES: [Route; 25] = [
     route(Method::GET,  "/",                           Open,       Probe),
     route(Method::GET,  "/health",                     Open,       Health),
     route(Method::GET,  "/healthz",                    Open,       Health),
@@ -108,8 +112,11 @@ pub static ROUTES: [Route; 22] = [
     route(Method::POST, "/admin/api/explain",          Admin,      RequestExplain),
     route(Method::GET,  "/admin/api/usage",            Admin,      UsageList),
     route(Method::GET,  "/admin/api/status",           Admin,      StatusGet),
+    route(Method::GET,  "/admin/api/health",           Admin,      HealthGet),
+    route(Method::POST, "/admin/api/health/reset",     Admin,      HealthReset),
     // Kept by users of other gateways.
     route(Method::GET,  "/api/status",                 Admin,      StatusGet),
+    route(Method::POST, "/api/reset",                  Admin,      HealthReset),
 ];
 
 const fn route(method: Method, path: &'static str, access: Access, handler: Handler) -> Route {

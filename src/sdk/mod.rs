@@ -3,11 +3,13 @@
 
 mod commit;
 mod continuation;
+mod reset;
 mod resolve;
 mod tick;
 
 pub use commit::CommitError;
 pub use continuation::Continued;
+pub use reset::{HealthReset, ResetError};
 pub use resolve::{Candidate, Question, Refusal, Resolution, ResolveError, Rule, SkipReason, Skipped, judge};
 pub use tick::{ExtraRead, TickError, Ticked};
 
@@ -30,10 +32,12 @@ use crate::store::vault::Vault;
 pub struct Handle {
     vault: Vault,
     snapshot: RefCell<Option<Rc<Snapshot>>>,
-    health: Health,
     owners: Rc<Owners>,
     /// When the database was last asked for the revisions.
     ticked_at: Cell<Timestamp>,
+    health: Rc<Health>,
+    /// Whether the configuration has quotas, so that what was spent of them has to be read.
+    has_quotas: Cell<bool>,
 }
 
 impl Handle {
@@ -42,9 +46,10 @@ impl Handle {
         Self {
             vault,
             snapshot: RefCell::new(None),
-            health: Health::default(),
             owners: Rc::default(),
             ticked_at: Cell::new(Timestamp::default()),
+            health: Rc::default(),
+            has_quotas: Cell::new(false),
         }
     }
 
@@ -53,14 +58,14 @@ impl Handle {
         &self.vault
     }
 
-    /// Who rests.
-    pub fn health(&self) -> &Health {
-        &self.health
-    }
-
     /// The configuration, once it has been read.
     pub fn snapshot(&self) -> Option<Rc<Snapshot>> {
         self.snapshot.borrow().clone()
+    }
+
+    /// What is known of credentials and providers.
+    pub fn health(&self) -> &Rc<Health> {
+        &self.health
     }
 
     /// Carries a call out.

@@ -8,11 +8,13 @@ pub mod api_key;
 mod bulk;
 pub mod continuation;
 pub mod credential;
+pub mod health;
 pub mod id;
 pub mod lease;
 pub mod migration;
 pub mod options;
 pub mod provider;
+pub mod quota_usage;
 pub mod revision;
 pub mod route;
 pub mod settings;
@@ -77,6 +79,7 @@ fn decode_all<T>(
 enum DecodeError {
     Column(ColumnError),
     Json(serde_json::Error),
+    Unknown(&'static str),
 }
 
 impl fmt::Display for DecodeError {
@@ -84,6 +87,7 @@ impl fmt::Display for DecodeError {
         match self {
             Self::Column(error) => error.fmt(formatter),
             Self::Json(error) => write!(formatter, "its options are not as expected: {error}"),
+            Self::Unknown(what) => write!(formatter, "its {what} is not one that this version knows"),
         }
     }
 }

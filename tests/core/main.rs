@@ -24,6 +24,7 @@ mod conversions;
 mod credentials;
 mod damaged_rows;
 mod endings;
+mod health;
 mod keys;
 mod leases;
 mod loads;

@@ -29,6 +29,7 @@ mod export;
 mod failover;
 mod gemini_path;
 mod headers;
+mod health;
 mod heartbeat;
 mod import;
 mod models;

@@ -187,7 +187,7 @@ pub async fn request_explain(
         reach: &reach,
         owner: continued.owner.as_ref(),
         session: &session,
-        health: handle.health(),
+        health: &**handle.health(),
         now: scope.clock.now(),
         is_rehearsal: true,
     };

@@ -2,6 +2,7 @@
 
 pub mod configuration;
 pub mod explain;
+pub mod health;
 pub mod model;
 pub mod status;
 pub mod usage;
