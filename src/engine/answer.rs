@@ -3,10 +3,12 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use http::StatusCode;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 
 use super::error::EngineError;
+use super::trace::Trace;
 use crate::platform::body::Body;
 use crate::platform::clock::Timestamp;
 use crate::protocol::convert::StreamFault;
@@ -32,11 +34,15 @@ pub struct Answer {
     pub provider: Arc<str>,
     /// What a conversion could not carry over, on one line; empty where nothing was lost.
     pub losses: String,
+    /// What it took until it began.
+    pub trace: Trace,
 }
 
-/// Whether another credential or provider might do better after `status`.
-pub fn may_succeed_elsewhere(status: StatusCode) -> bool {
-    matches!(status.as_u16(), 401 | 402 | 403 | 408 | 429 | 500..=599) || status.is_redirection()
+impl Answer {
+    fn of_error(status: StatusCode, headers: HeaderMap, body: Bytes, provider: &Arc<str>) -> Self {
+        let (body, provider) = (Body::Whole(body), provider.clone());
+        Self { status, headers, body, provider, losses: String::new(), trace: Trace::default() }
+    }
 }
 
 /// An upstream's error answer.
@@ -91,7 +97,7 @@ pub fn from_upstream_error(
         let fault = StreamFault { status: status.as_u16(), code: code.into(), message: message.into() };
         failure(status, &fault, retry_after, dialect).envelope(dialect, request_id)
     };
-    Ok(Answer { status, headers, body: Body::Whole(body), provider: provider.clone(), losses: String::new() })
+    Ok(Answer::of_error(status, headers, body, provider))
 }
 
 /// An upstream's failure as clients of `dialect` know it.
@@ -100,6 +106,7 @@ fn failure(status: StatusCode, fault: &StreamFault<'_>, retry_after: Option<u64>
     let code = match &*fault.code {
         "context_length_exceeded" => "context_length_exceeded",
         "upstream_cut" => "upstream_cut",
+        "upstream_timeout" => "upstream_timeout",
         _ => "upstream_error",
     };
     Failure { status, code, message: fault.message.into_owned(), retry_after }
@@ -121,8 +128,7 @@ pub fn from_stream_fault(
     let failure = failure(status, &StreamFault { message: message.into(), ..fault.clone() }, None, dialect);
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let body = Body::Whole(failure.envelope(dialect, request_id));
-    Ok(Answer { status, headers, body, provider: provider.clone(), losses: String::new() })
+    Ok(Answer::of_error(status, headers, failure.envelope(dialect, request_id), provider))
 }
 
 /// Replaces every word that shares a piece with the secret, and the names of accounts.

@@ -1,33 +1,35 @@
-//! The attempts: one target and credential after the other, until one answers or the budget is used up.
+//! The attempts: one target and credential after the other, until one answers or the budget is used up. What follows from a failure
+//! stands in [`super::failover`].
 
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::StatusCode;
 use http::header::HeaderMap;
 
-use super::answer::{
-    Answer, MAX_ERROR_BYTES, UpstreamError, from_stream_fault, from_upstream_error, may_succeed_elsewhere,
-};
-use super::deliver::{Delivery, Undelivered, deliver, deliver_estimate, has_type, receive};
+use super::answer::Answer;
+use super::backoff;
+use super::call::{Called, Failed};
+use super::classify;
+use super::deadline;
+use super::deliver::{Delivery, deliver, deliver_estimate};
 use super::error::EngineError;
+use super::failover::{Another, Steps, is_triggered, steps};
 use super::failure::{Failure, FailureKind};
+use super::health::{Health, Place, Rest};
 use super::select::{Plan, Target};
 use super::settle::Settlement;
 use super::snapshot::Credential;
 use super::translate::{Translated, Untranslatable, dialect_for, translate};
-use crate::channel::{Call, ChannelError, Dispatch};
 use crate::platform::Scope;
-use crate::platform::body::BodyError;
-use crate::platform::fetch::{FetchErrorKind, UpstreamResponse};
+use crate::platform::clock::Timestamp;
 use crate::protocol::convert::count;
-use crate::protocol::error::retry_after;
 use crate::protocol::operation::Operation;
 use crate::protocol::request::ClientRequest;
+use crate::store::options::Retry;
 use crate::store::vault::Vault;
 
-/// What a client sent, as far as an upstream may see it.
+/// What a client sent, as far as an upstream may see it, and what holds for its answer.
 pub struct ClientCall {
     /// The request.
     pub request: ClientRequest,
@@ -41,6 +43,12 @@ pub struct ClientCall {
     pub strict: bool,
     /// The version in a Gemini client's path.
     pub version: Option<&'static str>,
+    /// When the client's patience ends.
+    pub deadline: Option<Timestamp>,
+    /// How long the first content of a stream is waited for before the response begins without it.
+    pub read_ahead: Duration,
+    /// Whether an upstream is read to its end for the sake of its figures when the client has left.
+    pub drains: bool,
 }
 
 /// A call without an answer. Its settlement is still open, to be closed with the status that the failure gets.
@@ -51,244 +59,329 @@ pub struct Unanswered {
     pub settlement: Box<Settlement>,
 }
 
-/// Carries `call` out according to `plan`. Upstream calls never exceed the plan's budget, and no credential is tried twice.
-/// When nothing is left to try, the last answer stands. The settlement is made when the answer's body has ended.
+/// Carries `call` out according to `plan`. Upstream calls never exceed the plan's budget, and no credential is tried twice but for
+/// retries that are configured. When nothing is left to try, the last answer stands. The settlement is made when the answer's body has
+/// ended.
 pub async fn run(
     scope: &Scope,
     vault: &Vault,
+    health: &Rc<Health>,
     plan: &Plan,
     call: &ClientCall,
     settlement: Settlement,
 ) -> Result<Answer, Unanswered> {
-    let mut run = Run { scope, vault, call, settlement, attempts_left: plan.max_attempts, last: None };
-    for target in &plan.targets {
-        if run.attempts_left == 0 {
-            break;
-        }
-        let Some(dialect) = dialect_for(call, target) else { continue };
-        if call.request.operation == Operation::CountTokens && !count::can_count(dialect) {
-            return Ok(deliver_estimate(call, target, run.settlement));
-        }
-        let keyless = [None];
-        let credentials: Vec<Option<&Rc<Credential>>> = target.credentials.iter().map(Some).collect();
-        let credentials: &[Option<&Rc<Credential>>] = match credentials.as_slice() {
-            [] if target.provider.channel.needs_credential() => {
-                run.last.get_or_insert(Err(EngineError::NoCredential));
-                continue;
-            }
-            [] => &keyless,
-            some => some,
-        };
-        let translated = match translate(scope, call, target, dialect, plan.conversion, &plan.media).await {
-            Ok(translated) => translated,
-            Err(Untranslatable::Invalid(error)) => return run.finish(Err(error)),
-            Err(Untranslatable::Elsewhere(error)) => {
-                run.last.get_or_insert(Err(error));
-                continue;
-            }
-        };
-        for credential in credentials {
-            if run.attempts_left == 0 {
-                break;
-            }
-            match run.attempt(target, &translated, *credential).await {
-                Next::Deliver(delivery) => {
-                    return Ok(deliver(delivery, call, target, translated, plan.heartbeat, run.settlement));
-                }
-                Next::Stop(result) => return run.finish(result),
-                Next::TryOn(result) => run.last = Some(result),
-                Next::Skip(error) => drop(run.last.get_or_insert(Err(error))),
-            }
-        }
-    }
-    let unsupported = || EngineError::Unsupported {
-        dialect: call.request.dialect,
-        operation: call.request.operation,
-        providers: plan.targets.iter().map(|target| target.provider.name.clone()).collect(),
+    let mut run = Run {
+        scope,
+        vault,
+        health,
+        call,
+        settlement,
+        budget: plan.max_attempts,
+        calls: 0,
+        last: None,
+        skipped: None,
+        resting: None,
+        outcome: None,
     };
-    let last = run.last.take().unwrap_or_else(|| Err(unsupported()));
-    run.finish(last)
+    let end = match call.deadline {
+        None => run.walk(plan).await,
+        Some(deadline) => match deadline::within(&*scope.clock, deadline, run.walk(plan)).await {
+            Some(end) => end,
+            None => {
+                run.settlement.call_failed(EngineError::DeadlineExceeded.code(), &classify::out_of_time());
+                End::Result(Err(EngineError::DeadlineExceeded))
+            }
+        },
+    };
+    match end {
+        End::Delivery(here, delivery) => {
+            let Here { target, translated, .. } = *here;
+            Ok(deliver(delivery, call, target, translated, plan.heartbeat, run.settlement))
+        }
+        End::Estimate(target) => Ok(deliver_estimate(call, target, run.settlement)),
+        End::Result(result) => run.finish(result),
+    }
 }
 
-/// What follows from an attempt.
-enum Next {
-    /// The upstream answers well.
-    Deliver(Delivery),
-    /// This result stands, whoever else there is.
-    Stop(Result<Answer, EngineError>),
-    /// This result stands if nobody else does better.
-    TryOn(Result<Answer, EngineError>),
-    /// Nobody was asked; this stands only if nobody at all is.
-    Skip(EngineError),
+/// How the attempts end.
+enum End<'p> {
+    /// A target answers well.
+    Delivery(Box<Here<'p>>, Delivery),
+    /// Nobody has to be asked.
+    Estimate(&'p Target),
+    /// An error stands.
+    Result(Result<Answer, EngineError>),
 }
 
-struct Run<'a> {
-    scope: &'a Scope,
-    vault: &'a Vault,
-    call: &'a ClientCall,
-    settlement: Settlement,
-    attempts_left: u32,
+/// A target that is being tried.
+struct Here<'p> {
+    target: &'p Target,
+    translated: Translated,
+    /// How many of its credentials have had their turn.
+    tried: usize,
+    /// Calls that it may still make.
+    grant: u32,
+    /// How often a credential may still be asked again.
+    retries: u32,
+    /// What may follow upon its last failure.
+    steps: Option<Steps>,
+}
+
+impl Here<'_> {
+    /// The credential whose turn it is; a target that needs none has one turn without.
+    fn next_credential(&mut self) -> Option<Option<Rc<Credential>>> {
+        let credentials = &self.target.credentials;
+        let next = match credentials.get(self.tried) {
+            Some(credential) => Some(Some(credential.clone())),
+            None if credentials.is_empty() && self.tried == 0 => Some(None),
+            None => None,
+        };
+        self.tried += 1;
+        next
+    }
+
+    /// Whether it failed so that another of its credentials may help where there is no other provider.
+    fn has_last_resort(&self) -> bool {
+        self.steps.is_some_and(|steps| steps.credential == Another::Last)
+            && self.grant > 0
+            && self.tried < self.target.credentials.len()
+    }
+
+    fn retry(&self) -> Option<&Retry> {
+        self.target.policy.retry.as_ref().or(self.target.provider.policy.retry.as_ref())
+    }
+}
+
+/// Whether a target can be tried.
+enum Entry<'p> {
+    Here(Box<Here<'p>>),
+    /// Not this one, perhaps the next.
+    Passed,
+    /// Neither this one nor any after it.
+    Closed,
+    End(End<'p>),
+}
+
+/// What follows when a target has had its turn.
+enum Left {
+    /// Others may be tried.
+    Open,
+    /// It answers well.
+    Delivery(Delivery),
+    /// This stands, whoever else there is.
+    Result(Result<Answer, EngineError>),
+}
+
+pub(super) struct Run<'a> {
+    pub(super) scope: &'a Scope,
+    pub(super) vault: &'a Vault,
+    health: &'a Rc<Health>,
+    pub(super) call: &'a ClientCall,
+    pub(super) settlement: Settlement,
+    /// Upstream calls that are granted to nobody yet.
+    budget: u32,
+    /// Upstream calls that were made.
+    pub(super) calls: u32,
+    /// What the last upstream call came to.
     last: Option<Result<Answer, EngineError>>,
+    /// Why the first target that could not be asked could not.
+    skipped: Option<EngineError>,
+    /// Of those that rest, the rest that ends first.
+    resting: Option<Rest>,
+    /// The last failure.
+    outcome: Option<Failure>,
 }
 
 impl Run<'_> {
-    async fn attempt(&mut self, target: &Target, translated: &Translated, credential: Option<&Rc<Credential>>) -> Next {
-        let provider = &target.provider;
-        // It may have become busy since the plan was made.
-        if credential.is_some_and(|credential| credential.is_full()) {
-            return Next::Skip(EngineError::NoCredential);
+    async fn walk<'p>(&mut self, plan: &'p Plan) -> End<'p> {
+        let mut at = 0;
+        // The target that was called last.
+        let mut here: Option<Box<Here<'p>>> = None;
+        loop {
+            let is_terminal = here.as_ref().is_some_and(|here| here.steps.is_some() && here.target.policy.terminal);
+            let entry = if is_terminal { Entry::Closed } else { self.enter(plan, at).await };
+            let mut entered = match entry {
+                Entry::Here(entered) => {
+                    at += 1;
+                    entered
+                }
+                Entry::Passed => {
+                    at += 1;
+                    continue;
+                }
+                // There is no other provider, so another credential of the last one may help.
+                Entry::Closed => match here.take().filter(|here| here.has_last_resort()) {
+                    Some(here) => here,
+                    None => break,
+                },
+                Entry::End(end) => return end,
+            };
+            let calls = self.calls;
+            match self.work(&mut entered).await {
+                Left::Delivery(delivery) => return End::Delivery(entered, delivery),
+                Left::Result(result) => return End::Result(result),
+                Left::Open if self.calls > calls || here.is_none() => here = Some(entered),
+                Left::Open => {}
+            }
         }
-        let secret = match credential.map(|credential| credential.secret(self.vault)).transpose() {
-            Ok(secret) => secret,
-            Err(error) => {
-                tracing::error!(provider = &*provider.name, %error, "a credential cannot be used");
-                return Next::Skip(EngineError::NoCredential);
+        End::Result(self.last_word(plan))
+    }
+
+    /// Makes the target at `at` ready to be tried, if it can be.
+    async fn enter<'p>(&mut self, plan: &'p Plan, at: usize) -> Entry<'p> {
+        let Some(target) = plan.targets.get(at).filter(|_| self.budget > 0) else { return Entry::Closed };
+        if self.outcome.as_ref().is_some_and(|failure| !is_triggered(&target.policy.triggers, failure)) {
+            return Entry::Closed;
+        }
+        let Some(dialect) = dialect_for(self.call, target) else { return Entry::Passed };
+        if self.call.request.operation == Operation::CountTokens && !count::can_count(dialect) {
+            return Entry::End(End::Estimate(target));
+        }
+        if target.credentials.is_empty() && target.provider.channel.needs_credential() {
+            self.skipped.get_or_insert(EngineError::NoCredential);
+            return Entry::Passed;
+        }
+        let translated = match translate(self.scope, self.call, target, dialect, plan.conversion, &plan.media).await {
+            Ok(translated) => translated,
+            Err(Untranslatable::Invalid(error)) => return Entry::End(End::Result(Err(error))),
+            Err(Untranslatable::Elsewhere(error)) => {
+                self.skipped.get_or_insert(error);
+                return Entry::Passed;
             }
         };
-        let prepared = provider.channel.prepare(
-            &provider.endpoint,
-            secret.as_deref(),
-            &Call {
-                dialect: translated.dialect,
-                operation: translated.operation,
-                stream: translated.stream,
-                model: &target.model,
-                version: translated.version,
-                query: translated.query.as_deref(),
-                headers: &translated.headers,
-                body: translated.body.clone(),
-                request_id: self.settlement.request_id(),
-                now: self.scope.clock.now(),
-            },
-        );
-        let dispatch = match prepared {
-            Ok(dispatch) => dispatch,
-            Err(ChannelError::Invalid(message)) => return Next::Stop(Err(EngineError::InvalidRequest(message))),
-            Err(ChannelError::Misconfigured(what)) => {
-                tracing::error!(provider = &*provider.name, "{what}");
-                return Next::Skip(EngineError::Misconfigured);
+        let mut here = Here { target, translated, tried: 0, grant: 0, retries: 0, steps: None };
+        here.retries = here.retry().map_or(0, |retry| retry.max_retries);
+        let credentials = u32::try_from(target.credentials.len().max(1)).unwrap_or(u32::MAX);
+        here.grant = credentials.saturating_add(here.retries).min(self.budget);
+        // What is granted is gone, whether it is used or not.
+        self.budget -= here.grant;
+        Entry::Here(Box::new(here))
+    }
+
+    /// Tries a target, one credential after the other, as far as its failures allow.
+    async fn work(&mut self, here: &mut Here<'_>) -> Left {
+        while here.grant > 0 {
+            let Some(mut credential) = here.next_credential() else { break };
+            if !self.may_try(here.target, credential.as_deref()).await {
+                continue;
             }
-            Err(ChannelError::Unsupported { dialect, operation }) => {
-                let providers = vec![provider.name.clone()];
-                return Next::Skip(EngineError::Unsupported { dialect, operation, providers });
-            }
-        };
-        self.attempts_left -= 1;
-        self.settlement.call_began(target, credential);
-        let fetched = match dispatch {
-            Dispatch::Answer(response) => Ok(response),
-            Dispatch::Upstream(request) => self.scope.fetch.fetch(request).await,
-        };
-        match fetched {
-            Ok(response) if is_no_answer(&response) => {
-                tracing::warn!(provider = &*provider.name, status = response.status.as_u16(), "no answer of the API");
-                let failure = failure(response.status.as_u16(), FailureKind::Server, None);
-                self.settlement.call_failed(EngineError::NoAnswer.code(), &failure);
-                Next::TryOn(Err(EngineError::NoAnswer))
-            }
-            Ok(response) if response.status.is_success() => {
-                let status = response.status.as_u16();
-                match receive(self.call, translated, response).await {
-                    Ok(delivery) => Next::Deliver(delivery),
-                    Err(undelivered) => self.undelivered(target, status, undelivered, secret),
+            let (mut retries, mut was_refreshed) = (0, false);
+            while here.grant > 0 {
+                let calls = self.calls;
+                let called = self.attempt(here.target, &here.translated, credential.as_ref()).await;
+                here.grant -= self.calls - calls;
+                let Failed { failure, words, result } = match called {
+                    Called::Delivery(delivery) => return Left::Delivery(delivery),
+                    Called::Invalid(error) => return Left::Result(Err(error)),
+                    Called::Skipped(error) => {
+                        self.skipped.get_or_insert(error);
+                        break;
+                    }
+                    Called::Failed(failed) => *failed,
+                };
+                let next = steps(&failure, &words, &here.target.provider.policy.failover);
+                here.steps = Some(next);
+                if next.again
+                    && here.grant > 0
+                    && here.retries > 0
+                    && let Some(pause) = self.pause(here, retries, &failure)
+                {
+                    (retries, here.retries) = (retries + 1, here.retries - 1);
+                    self.scope.clock.sleep(pause).await;
+                    continue;
+                }
+                let is_unauthorized = failure.kind == FailureKind::Unauthorized;
+                (self.outcome, self.last) = (Some(failure), Some(result));
+                if is_unauthorized
+                    && !std::mem::replace(&mut was_refreshed, true)
+                    && let Some(fresh) = self.refreshed(here.target, credential.as_deref()).await
+                    && self.may_call_once_more(here)
+                {
+                    credential = Some(fresh);
+                    continue;
+                }
+                match next {
+                    Steps { credential: Another::First, .. } => break,
+                    Steps { provider: true, .. } => return Left::Open,
+                    _ => return self.stop(),
                 }
             }
-            Ok(response) => self.error_answer(target, response, secret).await,
-            Err(error) => {
-                tracing::warn!(provider = &*provider.name, %error, "an upstream did not answer");
-                let error = EngineError::Unreachable(error.kind);
-                self.settlement.call_failed(error.code(), &failure(0, unanswered(&error), None));
-                Next::TryOn(Err(error))
-            }
         }
+        if here.steps.is_some_and(|steps| !steps.provider) { self.stop() } else { Left::Open }
     }
 
-    fn undelivered(&mut self, target: &Target, status: u16, why: Undelivered, secret: Option<Arc<str>>) -> Next {
-        let provider = &target.provider.name;
-        match why {
-            Undelivered::Broken(error) => {
-                tracing::warn!(provider = &**provider, %error, "an upstream broke off before its answer began");
-                self.settlement.call_failed("upstream_cut", &failure(status, FailureKind::Network, None));
-                let kind = match error {
-                    BodyError::Timeout => FetchErrorKind::Timeout,
-                    BodyError::Broken(_) | BodyError::TooLarge { .. } => FetchErrorKind::Broken,
+    /// Lets the last answer stand.
+    fn stop(&mut self) -> Left {
+        self.last.take().map_or(Left::Open, Left::Result)
+    }
+
+    /// Whether health lets this credential be tried. A terminal member is tried even while it rests.
+    async fn may_try(&mut self, target: &Target, credential: Option<&Credential>) -> bool {
+        let place = Place { provider: &target.provider, credential, model: &target.model };
+        match self.health.admit(self.scope, place).await {
+            Ok(()) => true,
+            Err(_) if target.policy.terminal => true,
+            Err(rest) => {
+                let ends_sooner = |other: &Rest| match (rest.until, other.until) {
+                    (Some(this), Some(other)) => this < other,
+                    (this, other) => this.is_some() && other.is_none(),
                 };
-                Next::TryOn(Err(EngineError::Unreachable(kind)))
-            }
-            Undelivered::Unreadable(reason) => {
-                tracing::warn!(provider = &**provider, reason, "an answer cannot be read");
-                self.settlement.call_failed(EngineError::NoAnswer.code(), &failure(status, FailureKind::Server, None));
-                Next::TryOn(Err(EngineError::NoAnswer))
-            }
-            Undelivered::Fault(fault) => {
-                tracing::warn!(provider = &**provider, code = &*fault.code, "an answer reports an error");
-                self.settlement.call_failed("upstream_failed", &failure(status, of_status(fault.status), None));
-                let status = StatusCode::from_u16(fault.status).unwrap_or(StatusCode::BAD_GATEWAY);
-                let dialect = self.call.request.dialect;
-                let request_id = self.settlement.request_id();
-                let result = from_stream_fault(status, &fault, dialect, request_id, secret.as_deref(), provider);
-                if may_succeed_elsewhere(status) { Next::TryOn(result) } else { Next::Stop(result) }
+                if self.resting.as_ref().is_none_or(ends_sooner) {
+                    self.resting = Some(rest);
+                }
+                false
             }
         }
     }
 
-    async fn error_answer(&mut self, target: &Target, response: UpstreamResponse, secret: Option<Arc<str>>) -> Next {
-        let UpstreamResponse { status, headers, body } = response;
-        // A body that is too long or breaks off is no readable error.
-        let body = body.collect(MAX_ERROR_BYTES).await.unwrap_or_default();
-        let provider = &target.provider.name;
-        tracing::warn!(provider = &**provider, status = status.as_u16(), "an upstream answered with an error");
-        let at = self.scope.clock.now();
-        let result = from_upstream_error(
-            &UpstreamError { status, headers: &headers, body: &body, at },
-            self.call.request.dialect,
-            self.settlement.request_id(),
-            secret.as_deref(),
-            provider,
-        );
-        let retry_after = retry_after(&headers, &String::from_utf8_lossy(&body), at).map(Duration::from_secs);
-        let code = result.as_ref().err().map_or("upstream_error", EngineError::code);
-        self.settlement.call_failed(code, &failure(status.as_u16(), of_status(status.as_u16()), retry_after));
-        if may_succeed_elsewhere(status) { Next::TryOn(result) } else { Next::Stop(result) }
+    /// The credential with a new secret, after an upstream did not accept the one it had; `None` where there is no other. It is asked
+    /// for once per credential and request.
+    async fn refreshed(&mut self, _target: &Target, _credential: Option<&Credential>) -> Option<Rc<Credential>> {
+        None
+    }
+
+    /// A refreshed credential may be asked again: out of what the target has left, else out of the plan's budget.
+    fn may_call_once_more(&mut self, here: &mut Here<'_>) -> bool {
+        if here.grant == 0 && self.budget > 0 {
+            self.budget -= 1;
+            here.grant = 1;
+        }
+        here.grant > 0
+    }
+
+    /// How long to wait before the same credential is asked again; `None` when that makes no sense.
+    fn pause(&self, here: &Here<'_>, number: u32, failure: &Failure) -> Option<Duration> {
+        let pause = backoff::pause(here.retry()?, number, failure.retry_after, &*self.scope.random)?;
+        let left = self.call.deadline.map(|deadline| deadline::left(deadline, self.scope.clock.now()));
+        left.is_none_or(|left| pause < left).then_some(pause)
+    }
+
+    /// What stands when nobody is left to ask.
+    fn last_word(&mut self, plan: &Plan) -> Result<Answer, EngineError> {
+        if let Some(last) = self.last.take() {
+            return last;
+        }
+        if let Some(rest) = self.resting.take() {
+            let now = self.scope.clock.now();
+            let seconds =
+                |until: Timestamp| u64::try_from(until.millis_since(now)).unwrap_or_default().div_ceil(1000).max(1);
+            return Err(EngineError::NoHealthyProvider { retry_after: rest.until.map(seconds) });
+        }
+        Err(self.skipped.take().unwrap_or_else(|| EngineError::Unsupported {
+            dialect: self.call.request.dialect,
+            operation: self.call.request.operation,
+            providers: plan.targets.iter().map(|target| target.provider.name.clone()).collect(),
+        }))
     }
 
     fn finish(self, result: Result<Answer, EngineError>) -> Result<Answer, Unanswered> {
         match result {
-            Ok(answer) => {
+            Ok(mut answer) => {
+                answer.trace = self.settlement.trace();
                 self.settlement.failed(answer.status.as_u16(), "upstream_error");
                 Ok(answer)
             }
             Err(error) => Err(Unanswered { error, settlement: Box::new(self.settlement) }),
         }
     }
-}
-
-fn failure(status: u16, kind: FailureKind, retry_after: Option<Duration>) -> Failure {
-    let cause = if status == 0 { "no answer".into() } else { format!("status {status}").into() };
-    Failure { kind, status, retry_after, cause }
-}
-
-/// The sort of failure that a status stands for.
-fn of_status(status: u16) -> FailureKind {
-    match status {
-        401 => FailureKind::Unauthorized,
-        402 | 403 => FailureKind::Refused,
-        429 => FailureKind::RateLimited,
-        503 | 529 => FailureKind::Overloaded,
-        300..=399 | 408 | 500..=599 => FailureKind::Server,
-        _ => FailureKind::Request,
-    }
-}
-
-fn unanswered(error: &EngineError) -> FailureKind {
-    match error {
-        EngineError::Unreachable(FetchErrorKind::Timeout) => FailureKind::Timeout,
-        _ => FailureKind::Network,
-    }
-}
-
-/// Whether an upstream says that all is well but does not answer: a proxy's login page, say, or nothing at all.
-fn is_no_answer(response: &UpstreamResponse) -> bool {
-    let nothing = [StatusCode::NO_CONTENT, StatusCode::RESET_CONTENT].contains(&response.status);
-    response.status.is_success() && (nothing || has_type(&response.headers, "text/html"))
 }

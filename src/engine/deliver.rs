@@ -1,6 +1,7 @@
 //! What becomes of a good answer on its way to the client: it passes as it is, is converted event by event, or is read whole and
 //! written anew.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -14,7 +15,8 @@ use super::select::Target;
 use super::settle::Settlement;
 use super::stream::{Conversion, Metered, WithoutUsageChunk};
 use super::translate::Translated;
-use crate::platform::body::{Body, BodyError, Editor};
+use crate::platform::Scope;
+use crate::platform::body::{Ahead, Body, BodyError, Editor};
 use crate::platform::fetch::UpstreamResponse;
 use crate::protocol::convert::editor::StreamEditor;
 use crate::protocol::convert::whole::{fold, unfold};
@@ -22,6 +24,7 @@ use crate::protocol::convert::{self, ConvertError, ConvertedResponse, Losses, Re
 use crate::protocol::dialect::Dialect;
 use crate::protocol::headers;
 use crate::protocol::meter::{Meter, Reading};
+use crate::protocol::opening::{Opening, Verdict};
 use crate::protocol::operation::Operation;
 
 /// Answers up to this size are read before they are passed on.
@@ -72,9 +75,10 @@ impl From<ConvertError> for Undelivered {
     }
 }
 
-/// Waits until nothing can go wrong any more before the client hears of the answer: for the first bytes of a stream, for the whole
+/// Waits until nothing can go wrong any more before the client hears of the answer: for the first content of a stream, for the whole
 /// of anything else of ordinary size. As long as nothing has reached the client, others can be asked.
 pub(super) async fn receive(
+    scope: &Scope,
     call: &ClientCall,
     translated: &Translated,
     response: UpstreamResponse,
@@ -83,16 +87,41 @@ pub(super) async fn receive(
     let events = is_event_stream(&headers);
     if passes(call, translated, events) {
         // Gemini streams as an array of JSON where its client does not ask for events.
-        let streamed = call.request.stream || events;
-        return match body.read_ahead(if streamed { 1 } else { MAX_AHEAD_BYTES }).await? {
-            Body::Whole(nothing) if streamed && nothing.is_empty() => {
-                Err(Undelivered::Broken(BodyError::Broken("it has no body".to_owned())))
-            }
-            body => Ok(Delivery::Passing(UpstreamResponse { status, headers, body })),
+        let is_stream = (call.request.stream || events) && call.request.operation == Operation::Generate;
+        let body = if is_stream {
+            open(scope, call, translated.dialect, events, body).await?
+        } else {
+            body.read_ahead(MAX_AHEAD_BYTES).await?
         };
+        return Ok(Delivery::Passing(UpstreamResponse { status, headers, body }));
     }
     let bytes = body.collect(MAX_REWRITTEN_BYTES).await?;
     rewrite(call, translated, status, bytes, events).map(Delivery::Rewritten)
+}
+
+/// Reads a stream up to its first content. One that reports an error before is none, nor is one that ends before without a proper end;
+/// one that has nothing to say yet goes on when the client has waited long enough.
+async fn open(
+    scope: &Scope,
+    call: &ClientCall,
+    dialect: Dialect,
+    events: bool,
+    body: Body,
+) -> Result<Body, Undelivered> {
+    let opening = Rc::new(RefCell::new(Opening::new(dialect, events)));
+    let watching = opening.clone();
+    let enough = Box::new(move |piece: &Bytes| watching.borrow_mut().piece(piece));
+    let ahead = Ahead { enough, patience: call.read_ahead, clock: scope.clock.clone() };
+    let body = body.read_ahead_until(ahead).await?;
+    let mut opening = opening.borrow_mut();
+    let has_ended = matches!(body, Body::Whole(_));
+    match if has_ended { opening.finish() } else { opening.verdict() } {
+        Verdict::Failed(fault) => Err(Undelivered::Fault(fault.clone())),
+        Verdict::Waiting if has_ended => {
+            Err(Undelivered::Broken(BodyError::Broken("it ended before its first content".to_owned())))
+        }
+        Verdict::Waiting | Verdict::Begun => Ok(body),
+    }
 }
 
 /// Whether an answer can go on as it comes.
@@ -169,10 +198,18 @@ pub(super) fn deliver(
             let losses = losses.text();
             settlement.converted_with(&losses);
             settlement.response_began(rewritten.status.as_u16());
-            settlement.answer_ended("ok", &rewritten.reading);
+            let trace = settlement.trace();
+            settlement.answer_ended("ok", &rewritten.reading, None);
             let mut headers = HeaderMap::new();
             headers.insert(CONTENT_TYPE, HeaderValue::from_static(rewritten.content_type));
-            Answer { status: rewritten.status, headers, body: Body::Whole(rewritten.body.into()), provider, losses }
+            Answer {
+                status: rewritten.status,
+                headers,
+                body: Body::Whole(rewritten.body.into()),
+                provider,
+                losses,
+                trace,
+            }
         }
         Delivery::Passing(UpstreamResponse { status, headers: upstream_headers, mut body }) => {
             let text = losses.text();
@@ -183,7 +220,11 @@ pub(super) fn deliver(
             }
             let mut headers = headers::to_client(&upstream_headers);
             let events = is_event_stream(&upstream_headers);
+            let trace = settlement.trace();
             let mut metered = Metered::new(translated.dialect, events, heartbeat, settlement);
+            if call.drains {
+                metered.drain();
+            }
             let mut editor: Option<Box<dyn Editor>> = None;
             if translated.is_converted(call) {
                 headers.insert(CONTENT_TYPE, HeaderValue::from_static(stream_type(&translated.reply)));
@@ -210,7 +251,7 @@ pub(super) fn deliver(
             if let Some(editor) = editor {
                 body = body.edit(editor);
             }
-            Answer { status, headers, body, provider, losses: text }
+            Answer { status, headers, body, provider, losses: text, trace }
         }
     }
 }
@@ -219,6 +260,7 @@ pub(super) fn deliver(
 pub(super) fn deliver_estimate(call: &ClientCall, target: &Target, mut settlement: Settlement) -> Answer {
     settlement.response_began(StatusCode::OK.as_u16());
     let body = count::answer(call.request.dialect, count::estimate(&call.request.body));
+    let trace = settlement.trace();
     settlement.answered_here();
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -229,6 +271,7 @@ pub(super) fn deliver_estimate(call: &ClientCall, target: &Target, mut settlemen
         body: Body::Whole(body.into()),
         provider: target.provider.name.clone(),
         losses: String::new(),
+        trace,
     }
 }
 

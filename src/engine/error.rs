@@ -45,12 +45,21 @@ pub enum EngineError {
         /// Its status: 401, 402 or 403.
         status: u16,
     },
+    /// Upstream: what stands before its API refuses the gateway, whatever the credential.
+    Blocked,
     /// Upstream: it wants the gateway to go elsewhere, which would carry the credential along.
     Redirected,
     /// Upstream: it says that all is well, with something that is no answer, such as a web page.
     NoAnswer,
     /// Upstream: it did not answer.
     Unreachable(FetchErrorKind),
+    /// This instance: all of the model's providers rest after failures.
+    NoHealthyProvider {
+        /// Seconds until the first of them can be tried again, if that is known.
+        retry_after: Option<u64>,
+    },
+    /// Caller: the time that it gave the request is up.
+    DeadlineExceeded,
 }
 
 impl EngineError {
@@ -67,11 +76,14 @@ impl EngineError {
             Self::NoCredential => "no_credential",
             Self::Misconfigured => "provider_misconfigured",
             Self::CredentialRefused { .. } => "upstream_credential_refused",
+            Self::Blocked => "upstream_blocked",
             Self::Redirected => "upstream_redirected",
             Self::NoAnswer => "upstream_error",
             Self::Unreachable(FetchErrorKind::Timeout) => "upstream_timeout",
             Self::Unreachable(FetchErrorKind::Forbidden) => "upstream_address_forbidden",
             Self::Unreachable(FetchErrorKind::Connect | FetchErrorKind::Broken) => "upstream_unreachable",
+            Self::NoHealthyProvider { .. } => "no_healthy_provider",
+            Self::DeadlineExceeded => "deadline_exceeded",
         }
     }
 }
@@ -107,6 +119,10 @@ impl fmt::Display for EngineError {
                 "the provider refused the gateway's own credential (status {status}); your key is fine, the operator \
                  has to look after the provider's account",
             ),
+            Self::Blocked => formatter.write_str(
+                "the provider's network refused the gateway before the provider's API saw the request; the credential is not at \
+                 fault, the operator has to reach the provider from another network or by another base URL",
+            ),
             Self::Redirected => formatter.write_str(
                 "the provider answered with a redirect, which the gateway does not follow; the operator has to correct \
                  the provider's base URL",
@@ -123,6 +139,16 @@ impl fmt::Display for EngineError {
             Self::Unreachable(FetchErrorKind::Connect | FetchErrorKind::Broken) => {
                 formatter.write_str("the provider could not be reached; retry in a moment")
             }
+            Self::NoHealthyProvider { retry_after } => {
+                formatter.write_str("all providers of this model rest after failures")?;
+                match retry_after {
+                    Some(seconds) => write!(formatter, "; the first can be tried again in {seconds} seconds"),
+                    None => formatter.write_str("; the operator has to look after them"),
+                }
+            }
+            Self::DeadlineExceeded => formatter.write_str(
+                "there was no answer within the time that x-gateway-timeout-ms gives; give more, or ask for less",
+            ),
         }
     }
 }

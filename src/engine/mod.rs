@@ -5,10 +5,15 @@
 
 pub mod answer;
 pub mod attempt;
+mod backoff;
+mod call;
+mod classify;
 pub mod continuation;
+mod deadline;
 mod deliver;
 pub mod error;
 pub mod explain;
+pub mod failover;
 pub mod failure;
 pub mod health;
 pub mod load;
@@ -18,4 +23,5 @@ pub mod select;
 pub mod settle;
 pub mod snapshot;
 mod stream;
+pub mod trace;
 mod translate;

@@ -13,14 +13,16 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 
 use super::continuation::{Keeper, Owner};
-use super::failure::{Failure, FailureKind};
+use super::failure::Failure;
 use super::health::{Health, Note, Place, Probe};
 use super::load::Underway;
 use super::select::Target;
 use super::snapshot::{Credential, Provider};
+use super::trace::Trace;
 use crate::platform::Scope;
 use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::database::{DatabaseError, Intent, Rows, Statement};
+use crate::platform::tasks::Tasks;
 use crate::protocol::meter::Reading;
 use crate::protocol::operation::Operation;
 use crate::protocol::request::ClientRequest;
@@ -141,6 +143,11 @@ impl Settlement {
         }
     }
 
+    /// What runs beside and after the request.
+    pub fn tasks(&self) -> Rc<dyn Tasks> {
+        self.scope.tasks.clone()
+    }
+
     /// Records that a call to `target` begins.
     pub fn call_began(&mut self, target: &Target, credential: Option<&Rc<Credential>>) {
         let now = self.scope.clock.now();
@@ -193,13 +200,26 @@ impl Settlement {
         self.outcome.conversion_loss = (!losses.is_empty()).then(|| losses.into());
     }
 
-    /// Settles a request whose answer has ended.
-    pub fn answer_ended(mut self, outcome: &'static str, reading: &Reading) {
+    /// What it took so far.
+    pub fn trace(&self) -> Trace {
+        let now = self.scope.clock.now();
+        let mut calls: Vec<i64> = self.calls.iter().map(|call| call.duration_ms).collect();
+        if let (Some(open), Some(last)) = (&self.open_call, calls.last_mut()) {
+            *last = now.millis_since(open.began);
+        }
+        Trace { calls, total_ms: now.millis_since(self.request.at) }
+    }
+
+    /// Settles a request whose answer has ended, and, where that is an upstream's doing, badly.
+    pub fn answer_ended(mut self, outcome: &'static str, reading: &Reading, failure: Option<&Failure>) {
+        if let Some(failure) = failure {
+            let provider = self.calls.last().map(|call| &*call.provider).unwrap_or_default();
+            tracing::warn!(provider, cause = &*failure.cause, "an answer did not end well");
+        }
         let operation = self.operation;
         let metered = operation != Operation::CountTokens;
         let request_bytes = self.request_bytes;
-        let failure = failure_of(outcome, self.outcome.status);
-        let ended = match (&failure, outcome) {
+        let ended = match (failure, outcome) {
             (Some(failure), _) => Ended::Failed(failure),
             (None, "ok") => Ended::Well,
             (None, _) => Ended::Abandoned,
@@ -291,16 +311,6 @@ impl Settlement {
         let owner = Owner { provider_id: call.provider_id.clone(), credential_id: call.credential_id.clone() };
         keeper.note(&owner, self.scope.clock.now())
     }
-}
-
-/// What is wrong with an answer that ended like this after it had begun; `None` where nothing is, or the client left.
-fn failure_of(outcome: &str, status: u16) -> Option<Failure> {
-    let (kind, cause) = match outcome {
-        "upstream_cut" => (FailureKind::Network, "an answer broke off"),
-        "upstream_failed" => (FailureKind::Server, "an answer reported an error"),
-        _ => return None,
-    };
-    Some(Failure { kind, status, retry_after: None, cause: cause.into() })
 }
 
 fn report(result: Result<Vec<Rows>, DatabaseError>) {

@@ -66,6 +66,7 @@ pub(super) fn describe(error: &AppError, migration_hint: &str) -> Failure {
     };
     let retry_after = match error {
         AppError::Resolve(error) => error.retry_after(),
+        AppError::Engine(EngineError::NoHealthyProvider { retry_after }) => *retry_after,
         _ => matches!(code, "database_unavailable").then_some(INSTANCE_RETRY_SECONDS),
     };
     Failure { status, code, message, retry_after }
@@ -118,9 +119,14 @@ fn engine_status(error: &EngineError) -> StatusCode {
         | EngineError::Inconvertible { .. }
         | EngineError::Lossy(_)
         | EngineError::MediaUnavailable(_) => StatusCode::BAD_REQUEST,
-        EngineError::NoCredential | EngineError::Misconfigured => StatusCode::SERVICE_UNAVAILABLE,
-        EngineError::Unreachable(FetchErrorKind::Timeout) => StatusCode::GATEWAY_TIMEOUT,
+        EngineError::NoCredential | EngineError::Misconfigured | EngineError::NoHealthyProvider { .. } => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
+        EngineError::Unreachable(FetchErrorKind::Timeout) | EngineError::DeadlineExceeded => {
+            StatusCode::GATEWAY_TIMEOUT
+        }
         EngineError::CredentialRefused { .. }
+        | EngineError::Blocked
         | EngineError::Redirected
         | EngineError::NoAnswer
         | EngineError::Unreachable(_) => StatusCode::BAD_GATEWAY,

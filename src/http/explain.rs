@@ -1,5 +1,7 @@
 //! Requests that are to be explained instead of being carried out.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Response};
@@ -61,6 +63,9 @@ impl Exchange<'_> {
             headers,
             query: query.map(str::to_owned),
             version,
+            deadline: None,
+            read_ahead: Duration::ZERO,
+            drains: false,
         };
         let handle = &self.gateway.handle;
         Ok(json(&request_explain(handle, self.scope, snapshot, &call, namespace.as_deref()).await?))

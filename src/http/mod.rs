@@ -80,7 +80,7 @@ impl Exchange<'_> {
             (Access::Open, _) => Ok(probe(route.handler)),
             // On the heap, which it leaves when the response begins; a connection would keep room for it as long as it is open.
             (Access::GatewayKey, Handler::Call(surface)) => {
-                Box::pin(self.call(surface, parameter, namespace, body)).await
+                Box::pin(self.call(found, surface, parameter, namespace, body)).await
             }
             (Access::GatewayKey, handler) => self.models(handler, parameter, namespace).await,
             (Access::Admin, handler) => Box::pin(self.admin(handler, body)).await,

@@ -25,6 +25,12 @@ pub const STRICT: HeaderName = HeaderName::from_static("x-gateway-strict");
 pub const TOKEN_COUNT: HeaderName = HeaderName::from_static("x-gateway-token-count");
 /// The channel that a provider has to have, for a client that wants a certain one.
 pub const CHANNEL: HeaderName = HeaderName::from_static("x-gateway-channel");
+/// For how many milliseconds a client waits for its answer.
+pub const TIMEOUT_MS: HeaderName = HeaderName::from_static("x-gateway-timeout-ms");
+/// How many upstream calls a request took, on data-plane responses.
+pub const ATTEMPTS: HeaderName = HeaderName::from_static("x-gateway-attempts");
+/// Where the time went, on data-plane responses.
+pub const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 /// The provider that answered, on data-plane responses.
 pub const PROVIDER: HeaderName = HeaderName::from_static("x-provider");
 
@@ -87,7 +93,7 @@ fn merge_tokens<'a>(values: impl Iterator<Item = &'a HeaderValue>) -> Option<Hea
 /// Response headers of an upstream that are held back: they belong to the connection, set state in a browser, or tell whose
 /// account the gateway uses. Others go on, also unknown ones, so that rate limits, request ids and what vendors add tomorrow
 /// arrive. In the order of the alphabet.
-pub static HELD_BACK: [&str; 45] = [
+pub static HELD_BACK: [&str; 46] = [
     "access-control-allow-credentials",
     "access-control-allow-headers",
     "access-control-allow-methods",
@@ -127,6 +133,7 @@ pub static HELD_BACK: [&str; 45] = [
     "via",
     "www-authenticate",
     "x-api-key",
+    "x-gateway-attempts",
     "x-gateway-conversion-loss",
     "x-gateway-request-id",
     "x-gateway-token-count",
@@ -137,7 +144,7 @@ pub static HELD_BACK: [&str; 45] = [
 
 /// All request headers of clients that anything in the core looks at. A host on which each header costs need not hand over
 /// any other.
-pub static READ_FROM_CLIENT: [&str; 25] = [
+pub static READ_FROM_CLIENT: [&str; 26] = [
     "authorization",
     "x-api-key",
     "x-goog-api-key",
@@ -163,6 +170,7 @@ pub static READ_FROM_CLIENT: [&str; 25] = [
     "session-id",
     "thread-id",
     "session_id",
+    "x-gateway-timeout-ms",
 ];
 
 /// All headers of a successful answer that anything in the core looks at or changes.

@@ -7,6 +7,8 @@ use memchr::memmem;
 use serde::Deserialize;
 use tollgate_macros::Read;
 
+use super::convert::StreamFault;
+use super::convert::whole::fault_in;
 use super::dialect::Dialect;
 use super::glance::{has_object, has_text, is_error, type_of};
 use super::json::skim;
@@ -63,6 +65,8 @@ struct State {
     /// For certain: nothing of the dialect can follow.
     over: bool,
     failed: bool,
+    /// What the stream reported when it failed.
+    fault: Option<Box<StreamFault<'static>>>,
     pieces: u64,
     /// Gemini's answers that had a reason to end, as [`candidates`] tells them.
     ended: u64,
@@ -111,8 +115,18 @@ impl Meter {
         self.state.over || self.state.failed
     }
 
+    /// Whether the answer has come to its end as far as can be told, well or badly.
+    pub fn has_finished(&self) -> bool {
+        self.state.finished || self.has_ended()
+    }
+
     /// What was learnt, when no more bytes come.
-    pub fn finish(mut self) -> Reading {
+    pub fn finish(self) -> Reading {
+        self.finish_with_fault().0
+    }
+
+    /// The same, and the error that a stream reported.
+    pub fn finish_with_fault(mut self) -> (Reading, Option<StreamFault<'static>>) {
         match &mut self.framing {
             Framing::Events(parser) => {
                 let (dialect, state) = (self.dialect, &mut self.state);
@@ -128,7 +142,8 @@ impl Meter {
                 }
             }
         }
-        self.state.reading()
+        let fault = self.state.fault.take().map(|fault| *fault);
+        (self.state.reading(), fault)
     }
 }
 
@@ -142,6 +157,11 @@ impl State {
         }
     }
 
+    fn fail(&mut self, dialect: Dialect, data: &[u8]) {
+        self.failed = true;
+        self.fault.get_or_insert_with(|| Box::new(fault_in(dialect, data)));
+    }
+
     fn chat_event(&mut self, data: &[u8]) {
         #[derive(Read)]
         struct Chunk {
@@ -152,8 +172,7 @@ impl State {
             return;
         }
         if has_object(data, b"\"error\"") && is_error(data) {
-            self.failed = true;
-            return;
+            return self.fail(Dialect::OpenAiChat, data);
         }
         self.pieces += 1;
         // Compatible vendors have been seen to leave out the `[DONE]`, so a reason to finish is an end as well, unless another
@@ -181,7 +200,7 @@ impl State {
         let name = if event.name.is_empty() { type_of(event.data) } else { event.name };
         match name {
             b"response.completed" | b"response.incomplete" => (self.finished, self.over) = (true, true),
-            b"response.failed" | b"error" => self.failed = true,
+            b"response.failed" | b"error" => self.fail(Dialect::OpenAiResponses, event.data),
             _ => {
                 self.pieces += u64::from(name.ends_with(b".delta"));
                 return;
@@ -213,7 +232,7 @@ impl State {
                 None
             }
             b"error" => {
-                self.failed = true;
+                self.fail(Dialect::Claude, event.data);
                 None
             }
             _ => None,
@@ -225,8 +244,7 @@ impl State {
 
     fn gemini_event(&mut self, data: &[u8]) {
         if has_object(data, b"\"error\"") && is_error(data) {
-            self.failed = true;
-            return;
+            return self.fail(Dialect::Gemini, data);
         }
         self.pieces += 1;
         // There is no mark of the end but the last reason, or that the prompt was blocked. What comes for an answer after its reason

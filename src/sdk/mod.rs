@@ -76,6 +76,6 @@ impl Handle {
         call: &ClientCall,
         settlement: Settlement,
     ) -> Result<Answer, Unanswered> {
-        attempt::run(scope, &self.vault, plan, call, settlement).await
+        attempt::run(scope, &self.vault, &self.health, plan, call, settlement).await
     }
 }

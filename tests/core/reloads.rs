@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::fetch::{FakeAnswer, Piece};
-use crate::support::vendors::Wire;
+use crate::support::vendors::{Wire, chat};
 use crate::support::world::{KEY, World, provider};
 
 /// Checks what a warm isolate reads with its next request after another one has applied `document`.
@@ -91,7 +91,7 @@ async fn a_request_keeps_its_configuration() {
     let world = World::configured().await;
     let (isolate, other) = (world.isolate(), world.isolate());
     let (release, released) = tokio::sync::oneshot::channel();
-    world.fetch.answer(FakeAnswer::pieces(vec![Piece::Bytes("data: {}\n\n".into()), Piece::Wait(released)]));
+    world.fetch.answer(FakeAnswer::pieces(vec![Piece::Bytes(chat::delta("a").into()), Piece::Wait(released)]));
     let response = isolate.open(Wire::Chat, true).await;
     let mut disabled = provider(Wire::Chat);
     disabled["enabled"] = false.into();

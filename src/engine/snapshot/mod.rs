@@ -340,6 +340,7 @@ fn limits(timeouts: &Timeouts) -> FetchLimits {
         connect: or(timeouts.connect_ms, DEFAULT_LIMITS.connect),
         head: or(timeouts.first_byte_ms, DEFAULT_LIMITS.head),
         idle: or(timeouts.idle_ms, DEFAULT_LIMITS.idle),
+        total: timeouts.total_ms.map(|millis| Duration::from_millis(millis.into())),
     }
 }
 

@@ -145,7 +145,7 @@ impl Call {
             Well(tokens) => {
                 self.settlement.response_began(200);
                 let usage = Some(Usage { input: tokens, ..Usage::default() });
-                self.settlement.answer_ended("ok", &Reading { usage, outcome: Outcome::Finished, pieces: 0 });
+                self.settlement.answer_ended("ok", &Reading { usage, outcome: Outcome::Finished, pieces: 0 }, None);
             }
             Failed(kind, seconds) => {
                 self.fail(kind, seconds);

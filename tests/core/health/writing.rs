@@ -53,7 +53,7 @@ async fn a_stream_does_not_keep_it_to_itself() {
         let (release, released) = tokio::sync::oneshot::channel();
         world.fetch.answer(FakeAnswer::json(429, limited));
         let mut pieces: Vec<Piece> = events.iter().map(|event| Piece::Bytes(event.clone().into())).collect();
-        pieces.insert(1, Piece::Wait(released));
+        pieces.insert(2, Piece::Wait(released));
         let answer = if stream { FakeAnswer::pieces(pieces) } else { FakeAnswer::json(200, Wire::Chat.answer()) };
         world.fetch.answer(answer);
         let model = if stream { "vendor/m" } else { "vendor/other" };
@@ -89,7 +89,7 @@ async fn a_stream_does_not_keep_it_to_itself() {
 async fn the_end_of_an_answer_teaches() {
     let world = world(json!({"breaker": {"failure_threshold": 1}})).await;
     let isolate = world.isolate();
-    let start = || Piece::Bytes(Wire::Chat.events()[0].clone().into());
+    let start = || Piece::Bytes(Wire::Chat.events()[1].clone().into());
     world.fetch.answer(FakeAnswer::pieces(vec![start(), Piece::Silence]));
     drop(isolate.open_with(Wire::Chat, "vendor/left", true, KEY).await);
     world.fetch.answer(FakeAnswer::pieces(vec![start(), Piece::Break]));
