@@ -52,6 +52,10 @@ impl Run<'_> {
         used: Option<&Usable>,
     ) -> Called {
         let provider = &target.provider;
+        // It may have become busy since the plan was made.
+        if credential.is_some_and(|credential| credential.is_full()) {
+            return Called::Skipped(EngineError::NoCredential);
+        }
         let secret = used.map(|used| used.secret.clone());
         let prepared = provider.channel.prepare(
             &provider.endpoint,

@@ -188,8 +188,12 @@ pub(super) fn deliver(
 ) -> Answer {
     let provider = target.provider.name.clone();
     let mut losses = translated.losses.clone();
+    if translated.is_converted(call) {
+        settlement.keeps_nothing();
+    }
     match delivery {
         Delivery::Rewritten(rewritten) => {
+            settlement.saw(&rewritten.body);
             losses.append(rewritten.losses);
             let losses = losses.text();
             settlement.converted_with(&losses);

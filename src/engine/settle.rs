@@ -12,8 +12,10 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 
+use super::continuation::{Keeper, Owner};
 use super::failure::Failure;
-use super::health::{Health, InFlight, Note, Place, Probe};
+use super::health::{Health, Note, Place, Probe};
+use super::load::Underway;
 use super::select::Target;
 use super::snapshot::{Credential, Provider};
 use super::trace::Trace;
@@ -50,6 +52,7 @@ pub struct Settlement {
     notes: Vec<Note>,
     /// What gives back the leases of calls that are over.
     given_back: Vec<Statement>,
+    keeper: Option<Box<Keeper>>,
     request_bytes: usize,
     operation: Operation,
     settled: bool,
@@ -63,7 +66,7 @@ struct OpenCall {
     secret_version: i64,
     model: Arc<str>,
     probe: Option<Probe>,
-    _in_flight: Option<InFlight>,
+    underway: Underway,
 }
 
 /// How a call ended, as far as health is concerned.
@@ -107,6 +110,7 @@ impl Settlement {
             health: health.clone(),
             notes: Vec::new(),
             given_back: Vec::new(),
+            keeper: None,
             request_bytes: request.body.len(),
             operation: request.operation,
             settled: false,
@@ -123,6 +127,23 @@ impl Settlement {
         self.scope.clock.clone()
     }
 
+    /// Has who answers noted, where the vendor keeps the conversation.
+    pub fn keep(&mut self, keeper: Option<Box<Keeper>>) {
+        self.keeper = keeper;
+    }
+
+    /// Records that the vendor keeps nothing by an id that the client knows.
+    pub fn keeps_nothing(&mut self) {
+        self.keeper = None;
+    }
+
+    /// Sees the next bytes of the answer, in the client's dialect.
+    pub fn saw(&mut self, chunk: &[u8]) {
+        if let Some(keeper) = &mut self.keeper {
+            keeper.saw(chunk);
+        }
+    }
+
     /// What runs beside and after the request.
     pub fn tasks(&self) -> Rc<dyn Tasks> {
         self.scope.tasks.clone()
@@ -130,6 +151,7 @@ impl Settlement {
 
     /// Records that a call to `target` begins.
     pub fn call_began(&mut self, target: &Target, credential: Option<&Rc<Credential>>, secret_version: i64) {
+        let now = self.scope.clock.now();
         let place = Place {
             provider: &target.provider,
             credential: credential.map(|credential| &**credential),
@@ -137,9 +159,9 @@ impl Settlement {
             model: &target.model,
         };
         self.open_call = Some(OpenCall {
-            began: self.scope.clock.now(),
+            began: now,
+            underway: Underway::begin(&target.provider.load, credential.map(|credential| &credential.load), now),
             probe: self.health.begin_probe(place),
-            _in_flight: credential.and_then(|credential| self.health.enter(credential)),
             provider: target.provider.clone(),
             credential: credential.cloned(),
             secret_version,
@@ -183,8 +205,9 @@ impl Settlement {
     pub fn response_began(&mut self, status: u16) {
         self.outcome.status = status;
         self.outcome.first_byte_ms = Some(self.scope.clock.now().millis_since(self.request.at));
-        if let (Some(_), Some(call)) = (&self.open_call, self.calls.last_mut()) {
+        if let (Some(open), Some(call)) = (&mut self.open_call, self.calls.last_mut()) {
             call.status = status;
+            open.underway.first_byte(self.scope.clock.now());
         }
     }
 
@@ -285,6 +308,7 @@ impl Settlement {
         }
         statements.append(&mut self.given_back);
         statements.extend(settle(&self.request, &self.calls, &self.outcome));
+        statements.extend(self.kept(outcome));
         self.send(statements);
     }
 
@@ -295,6 +319,18 @@ impl Settlement {
             Some(result) => report(result),
             None => self.scope.tasks.wait_until(Box::pin(async move { report(batch.await) })),
         }
+    }
+}
+
+impl Settlement {
+    /// Who keeps the conversation from now on.
+    fn kept(&mut self, outcome: &str) -> Vec<Statement> {
+        let (Some(keeper), Some(call)) = (self.keeper.take(), self.calls.last()) else { return Vec::new() };
+        if !(200..300).contains(&call.status) || outcome == "upstream_failed" {
+            return Vec::new();
+        }
+        let owner = Owner { provider_id: call.provider_id.clone(), credential_id: call.credential_id.clone() };
+        keeper.note(&owner, self.scope.clock.now())
     }
 }
 

@@ -65,6 +65,7 @@ impl Metered {
 impl Observer for Metered {
     fn chunk(&mut self, chunk: &Bytes) {
         self.meter.chunk(chunk);
+        self.settlement.saw(chunk);
     }
 
     fn has_ended(&self) -> bool {

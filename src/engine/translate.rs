@@ -134,7 +134,7 @@ async fn in_dialect(
         (Operation::EmbedBatch, Dialect::OpenAiChat) => Operation::Embed,
         (operation, _) => operation,
     };
-    let Reply { id, model, created, .. } = new_reply(scope, call);
+    let Reply { id, model, created, .. } = new_reply(scope, call, target);
     Ok(Translated {
         dialect,
         operation,
@@ -148,10 +148,11 @@ async fn in_dialect(
     })
 }
 
-fn new_reply(scope: &Scope, call: &ClientCall) -> Reply {
+fn new_reply(scope: &Scope, call: &ClientCall, target: &Target) -> Reply {
+    let named = &call.request.model;
     Reply {
         id: call.request_id.to_string(),
-        model: call.request.model.clone(),
+        model: if named.is_empty() { target.model.to_string() } else { named.clone() },
         created: u64::try_from(scope.clock.now().seconds()).unwrap_or_default(),
         ..Reply::default()
     }

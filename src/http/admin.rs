@@ -35,6 +35,7 @@ impl Exchange<'_> {
                 json(&configuration_import(self.gateway, self.scope, document, options).await?)
             }
             Handler::ConfigurationExport => json(&configuration_export(self.scope).await?),
+            Handler::RequestExplain => self.explain(&snapshot, body).await?,
             Handler::UsageList => json(&usage_list(self.scope, &self.usage_query()?).await?),
             Handler::StatusGet => json(&status_get(self.gateway, self.scope, &snapshot)),
             Handler::HealthGet => json(&health_get(self.gateway, self.scope, &snapshot)),

@@ -17,6 +17,7 @@ use crate::protocol::gemini::path::model_and_action;
 use crate::protocol::headers::{ATTEMPTS, CONVERSION_LOSS, PROVIDER, SERVER_TIMING, STRICT, TIMEOUT_MS};
 use crate::protocol::operation::Operation;
 use crate::protocol::request::{ClientRequest, RequestError};
+use crate::sdk::Question;
 use crate::store::settings::OnClientClose;
 
 impl Exchange<'_> {
@@ -26,10 +27,11 @@ impl Exchange<'_> {
         found: &Match<'_>,
         surface: Surface,
         parameter: &str,
+        namespace: Option<&str>,
         body: Body,
     ) -> Result<Response<Body>, AppError> {
         let mut trace = Trace::default();
-        let result = self.answer(surface, parameter, body, &mut trace).await;
+        let result = self.answer(surface, parameter, namespace, body, &mut trace).await;
         let mut response = result.unwrap_or_else(|error| self.error_response(found, &error));
         let headers = response.headers_mut();
         headers.insert(ATTEMPTS, trace.calls.len().into());
@@ -48,6 +50,7 @@ impl Exchange<'_> {
         &self,
         surface: Surface,
         parameter: &str,
+        namespace: Option<&str>,
         body: Body,
         trace: &mut Trace,
     ) -> Result<Response<Body>, AppError> {
@@ -56,26 +59,41 @@ impl Exchange<'_> {
         let deadline = self.timeout()?.map(|millis| Timestamp(began.0.saturating_add(millis)));
         let body = self.read_body(body, self.gateway.options.max_body_bytes).await?;
         let (request, version) = read_request(surface, parameter, body)?;
-        let admitted = admit(&key, snapshot);
-        let (health, request_id) = (self.gateway.handle.health(), self.request_id.clone());
-        let settlement = Settlement::begin(self.scope, health, request_id, admitted.attribution, &request);
-        let plan = match admitted.snapshot.resolve(&request.model) {
+        let headers = &self.parts.headers;
+        let admitted = admit(&key, snapshot, headers)?;
+        let handle = &self.gateway.handle;
+        let (health, request_id, attribution) =
+            (handle.health(), self.request_id.clone(), admitted.attribution.clone());
+        let mut settlement = Settlement::begin(self.scope, health, request_id, attribution, &request);
+        let continued = handle.continued(self.scope, &request).await;
+        settlement.keep(handle.keeper(&request, &continued));
+        let question = Question {
+            model: &request.model,
+            namespace,
+            reach: &admitted.reach,
+            owner: continued.owner.as_ref(),
+            session: &|| admitted.session(headers, &request),
+            health: &**handle.health(),
+            now: self.scope.clock.now(),
+            is_rehearsal: false,
+        };
+        let plan = match admitted.snapshot.resolve(&question) {
             Ok(plan) => plan,
             Err(error) => return Err(self.settle_failure(settlement, error.into())),
         };
         let streams = &admitted.snapshot.settings.stream;
         let call = ClientCall {
             request_id: self.request_id.clone(),
-            strict: self.parts.headers.get(STRICT).is_some_and(|value| value == "1"),
+            strict: headers.get(STRICT).is_some_and(|value| value == "1"),
             request,
-            headers: self.parts.headers.clone(),
+            headers: headers.clone(),
             query: self.presented.query().map(str::to_owned),
             version,
             deadline,
             read_ahead: streams.read_ahead(),
             drains: streams.on_client_close == OnClientClose::Drain,
         };
-        let answer = match self.gateway.handle.call(self.scope, &plan, &call, settlement).await {
+        let answer = match handle.call(self.scope, &plan, &call, settlement).await {
             Ok(answer) => answer,
             Err(Unanswered { error, settlement }) => {
                 *trace = settlement.trace();
@@ -113,7 +131,8 @@ impl Exchange<'_> {
     }
 }
 
-fn read_request(
+/// Reads what a body, or Gemini's path, asks for.
+pub(super) fn read_request(
     surface: Surface,
     parameter: &str,
     body: Bytes,

@@ -23,6 +23,8 @@ pub const CONVERSION_LOSS: HeaderName = HeaderName::from_static("x-gateway-conve
 pub const STRICT: HeaderName = HeaderName::from_static("x-gateway-strict");
 /// How a number of tokens was found out where no vendor counted it: `estimate`.
 pub const TOKEN_COUNT: HeaderName = HeaderName::from_static("x-gateway-token-count");
+/// The channel that a provider has to have, for a client that wants a certain one.
+pub const CHANNEL: HeaderName = HeaderName::from_static("x-gateway-channel");
 /// For how many milliseconds a client waits for its answer.
 pub const TIMEOUT_MS: HeaderName = HeaderName::from_static("x-gateway-timeout-ms");
 /// How many upstream calls a request took, on data-plane responses.
@@ -142,7 +144,7 @@ pub static HELD_BACK: [&str; 46] = [
 
 /// All request headers of clients that anything in the core looks at. A host on which each header costs need not hand over
 /// any other.
-pub static READ_FROM_CLIENT: [&str; 21] = [
+pub static READ_FROM_CLIENT: [&str; 27] = [
     "authorization",
     "x-api-key",
     "x-goog-api-key",
@@ -162,6 +164,12 @@ pub static READ_FROM_CLIENT: [&str; 21] = [
     "x-goog-api-client",
     "x-server-timeout",
     "x-gateway-strict",
+    "x-gateway-channel",
+    "x-session-id",
+    "x-claude-code-session-id",
+    "session-id",
+    "thread-id",
+    "session_id",
     "x-gateway-timeout-ms",
     "x-gateway-tag",
 ];
@@ -236,6 +244,11 @@ mod tests {
                 assert!(READ_FROM_CLIENT.contains(&name.as_str()), "{name}");
             }
         }
+    }
+
+    #[test]
+    fn what_names_a_conversation_is_read_from_the_client() {
+        assert!(crate::protocol::session::SESSION_HEADERS.iter().all(|name| READ_FROM_CLIENT.contains(name)));
     }
 
     #[test]

@@ -2,13 +2,15 @@
 //! server and no notion of users.
 
 mod commit;
+mod continuation;
 mod reset;
 mod resolve;
 mod tick;
 
 pub use commit::CommitError;
+pub use continuation::Continued;
 pub use reset::{HealthReset, ResetError};
-pub use resolve::ResolveError;
+pub use resolve::{Candidate, Question, Refusal, Resolution, ResolveError, Rule, SkipReason, Skipped, judge};
 pub use tick::{ExtraRead, TickError, Ticked};
 
 use std::cell::{Cell, RefCell};
@@ -16,6 +18,7 @@ use std::rc::Rc;
 
 use crate::engine::answer::Answer;
 use crate::engine::attempt::{self, ClientCall, Unanswered};
+use crate::engine::continuation::Owners;
 use crate::engine::health::Health;
 use crate::engine::select::Plan;
 use crate::engine::settle::Settlement;
@@ -29,6 +32,7 @@ use crate::store::vault::Vault;
 pub struct Handle {
     vault: Vault,
     snapshot: RefCell<Option<Rc<Snapshot>>>,
+    owners: Rc<Owners>,
     /// When the database was last asked for the revisions.
     ticked_at: Cell<Timestamp>,
     health: Rc<Health>,
@@ -42,6 +46,7 @@ impl Handle {
         Self {
             vault,
             snapshot: RefCell::new(None),
+            owners: Rc::default(),
             ticked_at: Cell::new(Timestamp::default()),
             health: Rc::default(),
             has_quotas: Cell::new(false),

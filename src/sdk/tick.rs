@@ -176,7 +176,14 @@ impl Handle {
         Ok(Snapshot {
             revisions: revisions(Some(revision_rows))?,
             settings: instance.settings,
-            routing: Rc::new(Routing::assemble(providers, rule_sets, routes, members, skipped)),
+            routing: Rc::new(Routing::assemble(
+                providers,
+                rule_sets,
+                routes,
+                members,
+                skipped,
+                known.map(|known| &*known.routing),
+            )),
             credentials: Rc::new(credentials(Some(credential_rows), known)),
         })
     }

@@ -6,6 +6,7 @@
 pub mod admin_token;
 pub mod api_key;
 mod bulk;
+pub mod continuation;
 pub mod credential;
 pub mod health;
 pub mod id;

@@ -42,6 +42,7 @@ mod refresh;
 mod request_error;
 mod rewrite;
 mod round_trips;
+mod routing;
 mod scale;
 mod stream;
 mod upstream_error;

@@ -16,7 +16,6 @@ mod rest;
 mod state;
 
 use std::cell::{Cell, RefCell};
-use std::rc::Rc;
 use std::sync::Arc;
 
 use super::snapshot::{Credential, Provider, Snapshot};
@@ -132,9 +131,7 @@ impl Health {
                 standing = standing.or(of_rest(row, credential, now));
             }
         }
-        if let Some(most) = credential.policy.max_concurrency
-            && state.in_flight.get(&credential.id).is_some_and(|calls| *calls >= most)
-        {
+        if credential.is_full() {
             let cause = "as many calls as it may have are under way".into();
             standing = standing.or(Standing::Resting(Rest { until: None, cause }));
         }
@@ -201,31 +198,6 @@ impl Health {
             self.history_due.set(Timestamp(now.0.saturating_add(HISTORY_PERIOD_MS)));
         }
         is_due
-    }
-
-    /// Counts a call of `credential` as under way until the guard is dropped; nothing where calls are not limited.
-    pub fn enter(self: &Rc<Self>, credential: &Credential) -> Option<InFlight> {
-        credential.policy.max_concurrency?;
-        *self.state.borrow_mut().in_flight.entry(credential.id.clone()).or_default() += 1;
-        Some(InFlight { health: self.clone(), credential_id: credential.id.clone() })
-    }
-}
-
-/// A call under way.
-pub struct InFlight {
-    health: Rc<Health>,
-    credential_id: Arc<str>,
-}
-
-impl Drop for InFlight {
-    fn drop(&mut self) {
-        let mut state = self.health.state.borrow_mut();
-        if let Some(calls) = state.in_flight.get_mut(&self.credential_id) {
-            *calls = calls.saturating_sub(1);
-            if *calls == 0 {
-                state.in_flight.remove(&self.credential_id);
-            }
-        }
     }
 }
 

@@ -21,8 +21,6 @@ pub(super) struct State {
     pub(super) breakers: IdMap<HashMap<Arc<str>, HealthRow>>,
     /// By the id of the provider or the credential.
     pub(super) quotas: IdMap<Vec<QuotaState>>,
-    /// Calls under way, by the credential's id.
-    pub(super) in_flight: IdMap<u32>,
     /// Who was refused a lease on a subject, and when it can be had again.
     pub(super) refusals: HashMap<Arc<str>, Timestamp>,
     /// No credential rests from this instant on.

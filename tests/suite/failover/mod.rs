@@ -68,6 +68,7 @@ async fn another_provider_is_tried_after_what_is_not_the_requests_fault() {
                 assert_eq!(reply.header("x-provider"), Some(second.provider.as_str()));
                 requests += 1;
                 assert_eq!((first.upstream.requests().len(), second.upstream.requests().len()), (requests, requests));
+                first.make_well().await;
             }
         }
         let requests = requests as i64;

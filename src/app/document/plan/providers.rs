@@ -7,6 +7,7 @@ use super::logins::secret_text;
 use super::{Action, Planner, differing};
 use crate::app::document::{CredentialDocument, NetworkDocument, ProviderDocument};
 use crate::app::error::AppError;
+use crate::engine::model_map::ModelMap;
 use crate::engine::rewrite::{Rewrite, RuleSets};
 use crate::engine::snapshot;
 use crate::platform::clock::Timestamp;
@@ -49,6 +50,9 @@ impl Planner<'_> {
                 for fault in faults {
                     self.fault(format!("{path}.{}", fault.path), fault.message);
                 }
+            } else if let Err(bad) = ModelMap::compile(&provider.model_map) {
+                let rule = bad.rule.map(|rule| format!(".rules[{rule}]")).unwrap_or_default();
+                self.fault(format!("{path}.model_map{rule}.{}", bad.member), bad.message);
             } else if let Err(reason) = snapshot::provider(&row, rule_sets) {
                 self.fault(path.clone(), reason);
             }

@@ -3,28 +3,32 @@
 //! A request keeps the snapshot it began with. Assembly never fails because of one bad row: the row is left out, counted
 //! and logged. Secrets stay sealed until they are first used, so assembly does not grow with their number.
 
-use std::cell::{Cell, OnceCell};
+mod credentials;
+
+pub use credentials::{Credential, Credentials};
+
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::refresh::{Login, Renewal};
+use super::load::Load;
+use super::model_map::ModelMap;
+use super::refresh::Login;
 use super::rewrite::{Rewrite, RuleFault, RuleSets};
-use super::select::ConversionRules;
+use super::select::{Choice, ConversionRules, Lot};
 use crate::channel::endpoint::{DEFAULT_LIMITS, Endpoint, EndpointError, ExtraHeader, parse_base_url};
 use crate::channel::{self, Channel};
 use crate::platform::clock::Timestamp;
 use crate::platform::fetch::{FetchLimits, Network};
 use crate::store::BadRow;
-use crate::store::credential::CredentialRow;
-use crate::store::options::{CredentialPolicy, MemberPolicy, ProviderPolicy, Strategy, Timeouts};
+use crate::store::options::{MemberPolicy, ProviderPolicy, Strategy, Timeouts};
 use crate::store::provider::{ProviderRow, Streaming};
 use crate::store::revision::Revisions;
 use crate::store::route::{Matching, MemberRow, RouteRow};
 use crate::store::rule_set::{self, RuleSetRow};
 use crate::store::settings::{DEFAULT_HEARTBEAT_MS, DEFAULT_MAX_ATTEMPTS, Settings};
-use crate::store::vault::{Vault, VaultError};
 
 /// The whole configuration at one revision.
 pub struct Snapshot {
@@ -52,7 +56,7 @@ impl Snapshot {
 
     /// The usable credentials of `provider`.
     pub fn credentials_of(&self, provider: &Provider) -> &[Rc<Credential>] {
-        self.credentials.by_provider.get(&provider.id).map(Vec::as_slice).unwrap_or_default()
+        self.credentials.of(&provider.id).map(Choice::all).unwrap_or_default()
     }
 
     /// All rows that were left out.
@@ -68,6 +72,10 @@ pub struct Routing {
     pub providers: HashMap<Arc<str>, Rc<Provider>>,
     /// The enabled routes by public model name.
     pub routes: HashMap<Arc<str>, Rc<Route>>,
+    /// The enabled routes that also take requests which do not name them, in the order in which they are asked.
+    pub matching: Vec<Rc<Route>>,
+    /// All enabled providers, for requests that name nobody.
+    pub everybody: Members,
     /// Rows that were left out.
     pub skipped: Vec<BadRow>,
 }
@@ -94,9 +102,16 @@ pub struct Provider {
     pub login: Option<Rc<Login>>,
     /// What is changed in requests before they go there.
     pub rewrite: Rewrite,
+    /// Which of its models stands for the name that a client gives.
+    pub model_map: ModelMap,
+    /// The calls that are under way to it.
+    pub load: Rc<Load>,
     /// Whose turn it is among its credentials.
     pub turn: Turn,
 }
+
+/// The weight of a provider among all of them.
+const DEFAULT_WEIGHT: u32 = 100;
 
 /// Counts turns in a rotation. The count is this isolate's own and begins anew with each snapshot.
 #[derive(Debug, Default)]
@@ -106,6 +121,11 @@ impl Turn {
     /// The number of this turn, from 0.
     pub fn next(&self) -> u64 {
         self.0.replace(self.0.get().wrapping_add(1))
+    }
+
+    /// The number of the turn that comes, which stays.
+    pub fn peek(&self) -> u64 {
+        self.0.get()
     }
 }
 
@@ -121,16 +141,53 @@ pub struct Route {
     pub strategy: Strategy,
     /// Which requests it also takes that do not name it.
     pub matching: Option<Matching>,
-    /// Who serves it, in the order of tiers, within a tier the heaviest first.
-    pub members: Vec<Member>,
+    /// The provider of its first member, usable or not: the namespace of a route that takes others' requests and names none.
+    pub primary: Option<Arc<str>>,
+    /// Who serves it.
+    pub members: Members,
     /// When it was made.
     pub created_at: Timestamp,
-    /// Whose turn it is among its members.
+}
+
+/// Providers in the order of tiers, within a tier the heaviest first.
+#[derive(Default)]
+pub struct Members {
+    list: Vec<Member>,
+    /// Where each tier ends, how many are in it, and who of them goes first.
+    tiers: Vec<(usize, usize, Lot)>,
+    /// Whose turn it is.
     pub turn: Turn,
+}
+
+impl Members {
+    /// Prepares a list that is in order.
+    fn new(list: Vec<Member>) -> Self {
+        let mut tiers = Vec::new();
+        let mut end = 0;
+        for run in list.chunk_by(|one, other| one.tier == other.tier) {
+            end += run.len();
+            let members = run.iter().map(|member| (member.weight, &member.id, &member.provider.name));
+            tiers.push((end, run.len(), Lot::new(members)));
+        }
+        Self { list, tiers, turn: Turn::default() }
+    }
+
+    /// The members.
+    pub fn list(&self) -> &[Member] {
+        &self.list
+    }
+
+    /// The tier of the member at this place: how many are in it, and who of them goes first.
+    pub fn tier_of(&self, place: usize) -> Option<(usize, &Lot)> {
+        let tier = self.tiers.partition_point(|(end, ..)| *end <= place);
+        self.tiers.get(tier).map(|(_, size, lot)| (*size, lot))
+    }
 }
 
 /// One provider behind a route.
 pub struct Member {
+    /// Its id.
+    pub id: Arc<str>,
     /// The provider.
     pub provider: Rc<Provider>,
     /// The model as the provider names it; empty for the one that the client names.
@@ -143,51 +200,15 @@ pub struct Member {
     pub policy: Rc<MemberPolicy>,
 }
 
-/// The usable credentials.
-#[derive(Default)]
-pub struct Credentials {
-    by_provider: HashMap<Arc<str>, Vec<Rc<Credential>>>,
-    skipped: Vec<BadRow>,
-}
-
-/// An account at a provider.
-pub struct Credential {
-    /// Its id.
-    pub id: Arc<str>,
-    /// Its name.
-    pub name: Arc<str>,
-    /// Its share among its provider's credentials.
-    pub weight: u32,
-    /// How it is spent.
-    pub policy: CredentialPolicy,
-    /// Goes up with every new secret.
-    pub version: i64,
-    /// The tokens that came after the secret.
-    pub(super) renewal: Renewal,
-    sealed: Arc<str>,
-    opened: OnceCell<Result<Arc<str>, VaultError>>,
-}
-
-impl Credential {
-    /// The version of the secret that calls are made with, which is newer than the snapshot's after a refresh.
-    pub fn current_version(&self) -> i64 {
-        self.renewal.version().unwrap_or(self.version)
-    }
-
-    /// The secret of this snapshot, opened on first use; [`super::refresh::usable`] gives what calls are made with.
-    pub fn secret(&self, vault: &Vault) -> Result<Arc<str>, VaultError> {
-        self.opened.get_or_init(|| vault.open(&self.id, &self.sealed)).clone()
-    }
-}
-
 impl Routing {
-    /// Assembles what the rows say, the usable part of it.
+    /// Assembles what the rows say, the usable part of it. The calls that are under way are counted on from `former`.
     pub fn assemble(
         provider_rows: Vec<ProviderRow>,
         rule_set_rows: Vec<RuleSetRow>,
         route_rows: Vec<RouteRow>,
         member_rows: Vec<MemberRow>,
         mut skipped: Vec<BadRow>,
+        former: Option<&Self>,
     ) -> Self {
         let mut rule_sets = RuleSets::default();
         for RuleSetRow { id, name, rules } in rule_set_rows {
@@ -198,9 +219,16 @@ impl Routing {
         }
         let mut by_id = HashMap::with_capacity(provider_rows.len());
         let mut providers = HashMap::with_capacity(provider_rows.len());
+        let provider_names: HashMap<Arc<str>, Arc<str>> =
+            provider_rows.iter().map(|row| (row.id.clone(), row.name.clone())).collect();
         for row in provider_rows.into_iter().filter(|row| row.enabled) {
             match provider(&row, &rule_sets) {
-                Ok(provider) => {
+                Ok(mut provider) => {
+                    if let Some(known) = former.and_then(|former| former.providers.get(&row.name))
+                        && known.id == row.id
+                    {
+                        provider.load = known.load.clone();
+                    }
                     let provider = Rc::new(provider);
                     by_id.insert(row.id, provider.clone());
                     providers.insert(row.name, provider);
@@ -212,10 +240,18 @@ impl Routing {
             }
         }
         let mut members: HashMap<Arc<str>, Vec<Member>> = HashMap::new();
-        for row in member_rows.into_iter().filter(|row| row.enabled) {
+        let mut primaries: HashMap<Arc<str>, Arc<str>> = HashMap::new();
+        for row in member_rows {
+            if let Some(name) = provider_names.get(&row.provider_id) {
+                primaries.entry(row.route_id.clone()).or_insert_with(|| name.clone());
+            }
+            if !row.enabled {
+                continue;
+            }
             // A member whose provider is disabled or was left out is not served; the provider's row tells why.
             if let Some(provider) = by_id.get(&row.provider_id) {
                 members.entry(row.route_id).or_default().push(Member {
+                    id: row.id,
                     provider: provider.clone(),
                     model: row.model,
                     tier: row.tier,
@@ -224,7 +260,7 @@ impl Routing {
                 });
             }
         }
-        let routes = route_rows
+        let routes: HashMap<Arc<str>, Rc<Route>> = route_rows
             .into_iter()
             .filter(|row| row.enabled)
             .map(|row| {
@@ -234,15 +270,41 @@ impl Routing {
                     conversion: ConversionRules { strict: row.options.strict, server_tools: row.options.server_tools },
                     strategy: row.options.strategy,
                     matching: row.options.matching,
-                    members: members.remove(&row.id).unwrap_or_default(),
+                    primary: primaries.remove(&row.id),
+                    members: Members::new(members.remove(&row.id).unwrap_or_default()),
                     created_at: row.created_at,
-                    turn: Turn::default(),
                 };
                 (row.name, Rc::new(route))
             })
             .collect();
-        Self { providers, routes, skipped }
+        let mut matching: Vec<Rc<Route>> = routes.values().filter(|route| route.matching.is_some()).cloned().collect();
+        matching.sort_by(|one, other| one.order().cmp(&other.order()).then(one.name.cmp(&other.name)));
+        let everybody = Members::new(everybody(&providers));
+        Self { providers, routes, matching, everybody, skipped }
     }
+}
+
+impl Route {
+    /// Its place among the routes that take requests which do not name them.
+    fn order(&self) -> u32 {
+        self.matching.as_ref().map_or(0, |matching| matching.order)
+    }
+}
+
+fn everybody(providers: &HashMap<Arc<str>, Rc<Provider>>) -> Vec<Member> {
+    let mut list: Vec<Member> = providers
+        .values()
+        .map(|provider| Member {
+            id: provider.id.clone(),
+            provider: provider.clone(),
+            model: Arc::default(),
+            tier: 0,
+            weight: DEFAULT_WEIGHT,
+            policy: Rc::default(),
+        })
+        .collect();
+    list.sort_by(|one, other| one.id.cmp(&other.id));
+    list
 }
 
 /// Checks a provider's row and makes it usable; the error is for the operator.
@@ -288,6 +350,8 @@ pub fn provider(row: &ProviderRow, rule_sets: &RuleSets) -> Result<Provider, Str
         policy: options.policy.clone(),
         login: login.map(Rc::new),
         rewrite,
+        model_map: ModelMap::compile(&options.policy.model_map).map_err(|bad| bad.to_string())?,
+        load: Rc::default(),
         turn: Turn::default(),
     })
 }
@@ -303,45 +367,6 @@ fn limits(timeouts: &Timeouts) -> FetchLimits {
         head: or(timeouts.first_byte_ms, DEFAULT_LIMITS.head),
         idle: or(timeouts.idle_ms, DEFAULT_LIMITS.idle),
         total: timeouts.total_ms.map(|millis| Duration::from_millis(millis.into())),
-    }
-}
-
-impl Credentials {
-    /// Assembles what the rows say. What `former` has opened and has not changed stays open.
-    pub fn assemble(rows: Vec<CredentialRow>, skipped: Vec<BadRow>, former: Option<&Self>) -> Self {
-        let mut known: HashMap<&str, &Rc<Credential>> = HashMap::new();
-        for credential in former.iter().flat_map(|former| former.by_provider.values()).flatten() {
-            known.insert(&credential.id, credential);
-        }
-        let mut by_provider: HashMap<Arc<str>, Vec<Rc<Credential>>> = HashMap::new();
-        for row in rows.into_iter().filter(|row| row.enabled) {
-            let unchanged = known.get(&*row.id).filter(|known| {
-                known.sealed == row.secret
-                    && (known.weight, known.version) == (row.weight, row.version)
-                    && known.name == row.name
-                    && known.policy == row.policy
-            });
-            let credential = match unchanged {
-                Some(known) => Rc::clone(known),
-                None => Rc::new(Credential {
-                    id: row.id,
-                    name: row.name,
-                    weight: row.weight,
-                    policy: row.policy,
-                    version: row.version,
-                    renewal: Renewal::default(),
-                    sealed: row.secret,
-                    opened: OnceCell::new(),
-                }),
-            };
-            by_provider.entry(row.provider_id).or_default().push(credential);
-        }
-        Self { by_provider, skipped }
-    }
-
-    /// How many there are.
-    pub fn count(&self) -> usize {
-        self.by_provider.values().map(Vec::len).sum()
     }
 }
 
@@ -411,6 +436,7 @@ mod tests {
             }],
             vec![member_row("r", "good"), member_row("r", "bad-url"), member_row("gone", "good")],
             vec![],
+            None,
         );
         let mut names: Vec<_> = routing.providers.keys().map(|name| name.to_string()).collect();
         names.sort();
@@ -419,26 +445,6 @@ mod tests {
         assert_eq!(skipped, ["bad", "no-such-channel", "bad-url", "no-url", "no-rules", "bad-rules"]);
         let reason = &routing.skipped[0].reason;
         assert!(reason.starts_with("[0].remove.path: "), "{reason}");
-        assert_eq!(routing.routes["route"].members.len(), 1);
-    }
-
-    #[test]
-    fn an_unchanged_credential_stays_open() {
-        let row = |secret: &str| CredentialRow {
-            id: "c".into(),
-            provider_id: "p".into(),
-            name: "n".into(),
-            secret: secret.into(),
-            secret_digest: "".into(),
-            enabled: true,
-            weight: 1,
-            policy: Default::default(),
-            version: 0,
-        };
-        let first = Credentials::assemble(vec![row("a")], vec![], None);
-        let same = Credentials::assemble(vec![row("a")], vec![], Some(&first));
-        let changed = Credentials::assemble(vec![row("b")], vec![], Some(&first));
-        assert!(Rc::ptr_eq(&first.by_provider["p"][0], &same.by_provider["p"][0]));
-        assert!(!Rc::ptr_eq(&first.by_provider["p"][0], &changed.by_provider["p"][0]));
+        assert_eq!(routing.routes["route"].members.list().len(), 1);
     }
 }
