@@ -4,7 +4,7 @@ use serde_json::json;
 use tollgate::platform::fetch::FetchErrorKind;
 
 use crate::support::fetch::{FakeAnswer, Piece};
-use crate::support::vendors::Wire;
+use crate::support::vendors::{Wire, sse};
 use crate::support::world::{Isolate, Whole, World, provider, step};
 
 /// An isolate whose provider for Chat has one account, which may have one call at a time.
@@ -14,6 +14,12 @@ async fn isolate(world: &World) -> Isolate {
     let isolate = world.isolate();
     isolate.import(&json!({"providers": [provider]})).await;
     isolate
+}
+
+/// A stream that has begun and does not go on.
+fn begun() -> FakeAnswer {
+    let beginning = sse(&Wire::Chat.events()[..3]);
+    FakeAnswer::pieces(vec![Piece::Bytes(beginning.into()), Piece::Silence])
 }
 
 async fn check_free(world: &World, isolate: &Isolate) {
@@ -27,8 +33,7 @@ async fn check_free(world: &World, isolate: &Isolate) {
 async fn a_call_ends_with_its_stream_or_with_its_client() {
     let world = World::configured().await;
     let isolate = isolate(&world).await;
-    let first = Wire::Chat.events().swap_remove(0);
-    world.fetch.answer(FakeAnswer::pieces(vec![Piece::Bytes(first.into()), Piece::Silence]));
+    world.fetch.answer(begun());
     let open = isolate.open(Wire::Chat, true).await;
     let busy = isolate.ask(Wire::Chat, false).await;
     assert_eq!((busy.status, busy.headers.get("retry-after").is_some()), (503, true), "{}", busy.text);
@@ -61,8 +66,7 @@ async fn a_call_ends_when_it_fails_or_is_left() {
 async fn calls_are_counted_on_over_a_reload() {
     let world = World::configured().await;
     let isolate = isolate(&world).await;
-    let first = Wire::Chat.events().swap_remove(0);
-    world.fetch.answer(FakeAnswer::pieces(vec![Piece::Bytes(first.into()), Piece::Silence]));
+    world.fetch.answer(begun());
     let open = isolate.open(Wire::Chat, true).await;
     let mut provider = provider(Wire::Chat);
     provider["credentials"][0]["max_concurrency"] = 1.into();
