@@ -148,7 +148,7 @@ async fn a_refused_login_is_dead() {
     // Alone it is an error that tells whose account it is about.
     isolate.import(&document(json!([{"name": "a", "secret": tokens(9, 10)}]))).await;
     let reply = world.clock.hurry(ask(&isolate)).await;
-    assert_eq!((reply.status, &reply.json()["error"]["code"]), (502, &json!("upstream_credential_refused")));
+    assert_eq!((reply.status, &reply.json()["error"]["code"]), (503, &json!("no_target")));
     // New tokens bring it back at once.
     isolate.import(&document(json!([{"name": "a", "secret": tokens(0, 3000)}]))).await;
     assert_eq!(ask(&isolate).await.status, 200);
