@@ -215,7 +215,7 @@ pub(super) fn deliver(
             let text = losses.text();
             settlement.converted_with(&text);
             settlement.response_began(status.as_u16());
-            if matches!(body, Body::Stream(_)) {
+            if call.request.stream {
                 settlement.stream_began();
             }
             let mut headers = headers::to_client(&upstream_headers);

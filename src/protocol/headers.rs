@@ -175,7 +175,7 @@ pub static READ_FROM_CLIENT: [&str; 27] = [
 ];
 
 /// All headers of a successful answer that anything in the core looks at or changes.
-pub static READ_FROM_UPSTREAM: [&str; 3] = ["content-type", "content-encoding", "content-length"];
+pub static READ_FROM_UPSTREAM: [&str; 4] = ["content-type", "content-encoding", "content-length", "server-timing"];
 
 /// The headers of an upstream's answer that go on to the client.
 pub fn to_client(upstream: &HeaderMap) -> HeaderMap {
