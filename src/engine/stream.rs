@@ -86,7 +86,7 @@ impl Observer for Metered {
 
     fn reader_left(&mut self) -> Option<Rc<dyn Tasks>> {
         // What has been said to its end has been read to its end.
-        if self.meter.has_finished() {
+        if self.meter.has_ended() {
             return None;
         }
         self.was_left = self.drain.is_some();

@@ -115,11 +115,6 @@ impl Meter {
         self.state.over || self.state.failed
     }
 
-    /// Whether the answer has come to its end as far as can be told, well or badly.
-    pub fn has_finished(&self) -> bool {
-        self.state.finished || self.has_ended()
-    }
-
     /// What was learnt, when no more bytes come.
     pub fn finish(self) -> Reading {
         self.finish_with_fault().0

@@ -248,9 +248,7 @@ export function respondFromUpstream(upstream, status, deleted, set, stream) {
   if (deleted !== "") for (const name of deleted.split("\n")) headers.delete(name);
   const lines = set.split("\n");
   for (let at = 0; at + 1 < lines.length; at += 2) {
-    // What the upstream tells of its own time stays.
-    if (lines[at] === "server-timing") headers.append(lines[at], lines[at + 1]);
-    else headers.set(lines[at], lines[at + 1]);
+    headers.set(lines[at], lines[at + 1]);
   }
   return response;
 }
