@@ -9,8 +9,9 @@ use super::tree::{Budget, Node, TooMuch};
 use crate::protocol::dialect::Dialect;
 use crate::store::options::Replacement;
 
-/// Most bytes that a compiled expression may take. What nests repetitions grows beyond it.
-const MAX_EXPRESSION_BYTES: usize = 256 * 1024;
+/// Most bytes that a compiled expression may take, which bounds what each byte of a prompt costs: whoever has a gateway key can send long
+/// ones, and a thread that looks through them serves nobody else. What nests repetitions grows beyond it.
+const MAX_EXPRESSION_BYTES: usize = 32 * 1024;
 
 /// A regular expression and what takes the place of its matches.
 pub(super) struct Replace {

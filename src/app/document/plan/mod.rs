@@ -5,6 +5,7 @@
 
 mod keys;
 mod logins;
+mod options;
 mod providers;
 mod routes;
 mod rule_sets;
@@ -121,6 +122,7 @@ impl Planner<'_> {
             ("max_attempts", wanted.max_attempts != before.max_attempts),
             ("tick", wanted.tick != before.tick),
             ("stream", wanted.stream != before.stream),
+            ("media", wanted.media != before.media),
         ]);
         self.change(Action::Update, "settings", "settings".to_owned(), fields);
         self.plan.statements.push(settings::write(wanted));

@@ -56,6 +56,7 @@ impl Planner<'_> {
             } else if let Err(reason) = snapshot::provider(&row, rule_sets) {
                 self.fault(path.clone(), reason);
             }
+            self.provider_options(&path, provider);
             for (name, value) in &provider.headers {
                 let holds_secret = CREDENTIAL_HEADERS.iter().any(|known| name.eq_ignore_ascii_case(known));
                 if holds_secret && !value.contains("{secret}") {
@@ -116,6 +117,15 @@ impl Planner<'_> {
             self.plan.scopes.routing = true;
         }
         for (index, credential) in wanted.iter().enumerate() {
+            let credential_path = format!("{path}.credentials[{index}]");
+            self.quotas(&format!("{credential_path}.quotas"), &credential.quotas);
+            let may_call = credential.max_concurrency != Some(0);
+            self.check(
+                may_call,
+                &credential_path,
+                "max_concurrency",
+                "must be at least 1; set `enabled` to false for none",
+            );
             let before = known.iter().find(|row| *row.name == *credential.name).copied();
             let secret_path = || format!("{path}.credentials[{index}].secret");
             let given =

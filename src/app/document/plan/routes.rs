@@ -115,6 +115,7 @@ impl Planner<'_> {
                 self.fault(format!("{path}.provider"), format!("there is no provider {:?}", member.provider));
                 continue;
             };
+            self.retry(&format!("{path}.retry"), member.retry.as_ref());
             if member.model.as_deref() == Some("") {
                 self.fault(format!("{path}.model"), "must not be empty");
             }
