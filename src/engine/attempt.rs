@@ -1,5 +1,5 @@
 //! The attempts: one target and credential after the other, until one answers or the budget is used up. What follows from a failure
-//! stands in [`super::failover`].
+//! stands in [`super::failover`], who may be tried in `access`.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -10,24 +10,23 @@ use http::header::HeaderMap;
 use super::answer::Answer;
 use super::backoff;
 use super::call::{Called, Failed};
-use super::classify;
 use super::deadline;
 use super::deliver::{Delivery, deliver, deliver_estimate};
 use super::error::EngineError;
-use super::failover::{Another, Steps, is_triggered, steps};
-use super::failure::{Failure, FailureKind};
-use super::health::{Health, Place, Rest};
-use super::refresh::{self, Unusable, Usable};
+use super::failover::{Another, is_tried, steps};
+use super::failure::Failure;
+use super::health::{Health, Rest};
+use super::reasons::Reasons;
 use super::select::{Plan, Target};
 use super::settle::Settlement;
 use super::snapshot::Credential;
 use super::translate::{Translated, Untranslatable, dialect_for, translate};
+use super::turn::Turn;
 use crate::platform::Scope;
 use crate::platform::clock::Timestamp;
 use crate::protocol::convert::count;
 use crate::protocol::operation::Operation;
 use crate::protocol::request::ClientRequest;
-use crate::store::options::Retry;
 use crate::store::vault::Vault;
 
 /// What a client sent, as far as an upstream may see it, and what holds for its answer.
@@ -80,26 +79,27 @@ pub async fn run(
         budget: plan.max_attempts,
         calls: 0,
         last: None,
-        skipped: None,
+        reasons: Reasons::default(),
         resting: None,
         presses: false,
         may_refresh: false,
         outcome: None,
+        moves_on: true,
+        spare: Vec::new(),
     };
     let end = match call.deadline {
         None => run.go(plan).await,
         Some(deadline) => match deadline::within(&*scope.clock, deadline, run.go(plan)).await {
             Some(end) => end,
             None => {
-                run.settlement.call_failed(EngineError::DeadlineExceeded.code(), &classify::out_of_time());
+                run.settlement.call_cut(EngineError::DeadlineExceeded.code());
                 End::Result(Err(EngineError::DeadlineExceeded))
             }
         },
     };
     match end {
-        End::Delivery(here, delivery) => {
-            let Here { target, translated, .. } = *here;
-            Ok(deliver(delivery, call, target, translated, plan.heartbeat, run.settlement))
+        End::Delivery(target, translated, delivery) => {
+            Ok(deliver(delivery, call, target, *translated, plan.heartbeat, run.settlement))
         }
         End::Estimate(target) => Ok(deliver_estimate(call, target, run.settlement)),
         End::Result(result) => run.finish(result),
@@ -109,55 +109,16 @@ pub async fn run(
 /// How the attempts end.
 enum End<'p> {
     /// A target answers well.
-    Delivery(Box<Here<'p>>, Delivery),
+    Delivery(&'p Target, Box<Translated>, Delivery),
     /// Nobody has to be asked.
     Estimate(&'p Target),
     /// An error stands.
     Result(Result<Answer, EngineError>),
 }
 
-/// A target that is being tried.
-struct Here<'p> {
-    target: &'p Target,
-    translated: Translated,
-    /// How many of its credentials have had their turn.
-    tried: usize,
-    /// Calls that it may still make.
-    grant: u32,
-    /// How often a credential may still be asked again.
-    retries: u32,
-    /// What may follow upon its last failure.
-    steps: Option<Steps>,
-}
-
-impl Here<'_> {
-    /// The credential whose turn it is; a target that needs none has one turn without.
-    fn next_credential(&mut self) -> Option<Option<Rc<Credential>>> {
-        let credentials = &self.target.credentials;
-        let next = match credentials.get(self.tried) {
-            Some(credential) => Some(Some(credential.clone())),
-            None if credentials.is_empty() && self.tried == 0 => Some(None),
-            None => None,
-        };
-        self.tried += 1;
-        next
-    }
-
-    /// Whether it failed so that another of its credentials may help where there is no other provider.
-    fn has_last_resort(&self) -> bool {
-        self.steps.is_some_and(|steps| steps.credential == Another::Last)
-            && self.grant > 0
-            && self.tried < self.target.credentials.len()
-    }
-
-    fn retry(&self) -> Option<&Retry> {
-        self.target.policy.retry.as_ref().or(self.target.provider.policy.retry.as_ref())
-    }
-}
-
 /// Whether a target can be tried.
 enum Entry<'p> {
-    Here(Box<Here<'p>>),
+    Turn(Box<Turn<'p>>),
     /// Not this one, perhaps the next.
     Passed,
     /// Neither this one nor any after it.
@@ -170,15 +131,27 @@ enum Left {
     /// Others may be tried.
     Open,
     /// It answers well.
+    Delivery(Box<Translated>, Delivery),
+    /// The request is at fault, whoever else there is.
+    Error(EngineError),
+}
+
+/// What follows when a credential has had its turn.
+enum Next {
+    /// Another one of the target.
+    Credential,
+    /// Others may be tried.
+    Open,
+    /// It answers well.
     Delivery(Delivery),
-    /// This stands, whoever else there is.
-    Result(Result<Answer, EngineError>),
+    /// The request is at fault, whoever else there is.
+    Error(EngineError),
 }
 
 pub(super) struct Run<'a> {
     pub(super) scope: &'a Scope,
     pub(super) vault: &'a Vault,
-    health: &'a Rc<Health>,
+    pub(super) health: &'a Rc<Health>,
     pub(super) call: &'a ClientCall,
     pub(super) settlement: Settlement,
     /// Upstream calls that are granted to nobody yet.
@@ -187,22 +160,26 @@ pub(super) struct Run<'a> {
     pub(super) calls: u32,
     /// What the last upstream call came to.
     last: Option<Result<Answer, EngineError>>,
-    /// Why the first target that could not be asked could not.
-    skipped: Option<EngineError>,
+    /// Why those who could not be asked could not.
+    reasons: Reasons,
     /// Of those that rest, the rest that ends first.
-    resting: Option<Rest>,
+    pub(super) resting: Option<Rest>,
     /// Whether those are tried too who are only to be tried with care, because there is nobody else.
-    presses: bool,
+    pub(super) presses: bool,
     /// Whether a refusal may be put right by a new access token.
-    may_refresh: bool,
+    pub(super) may_refresh: bool,
     /// The last failure.
     outcome: Option<Failure>,
+    /// Whether anybody is tried after it, and not only who waits for it.
+    moves_on: bool,
+    /// The call in the words of targets that have not been called after all.
+    spare: Vec<(usize, Translated)>,
 }
 
 impl Run<'_> {
     async fn go<'p>(&mut self, plan: &'p Plan) -> End<'p> {
         let end = self.walk(plan).await;
-        if self.calls > 0 || self.resting.is_none() || !matches!(end, End::Result(Err(_))) {
+        if !matches!(end, End::Result(Err(EngineError::NoHealthyProvider { .. }))) {
             return end;
         }
         // All are being tried by others already, with care; but to ask nobody helps nobody.
@@ -213,227 +190,209 @@ impl Run<'_> {
     async fn walk<'p>(&mut self, plan: &'p Plan) -> End<'p> {
         let mut at = 0;
         // The target that was called last.
-        let mut here: Option<Box<Here<'p>>> = None;
+        let mut here: Option<Box<Turn<'p>>> = None;
         loop {
-            let is_terminal = here.as_ref().is_some_and(|here| here.steps.is_some() && here.target.policy.terminal);
-            let entry = if is_terminal { Entry::Closed } else { self.enter(plan, at).await };
-            let mut entered = match entry {
-                Entry::Here(entered) => {
+            let is_terminal = here.as_ref().is_some_and(|here| here.target.policy.terminal);
+            let entry = if is_terminal { Entry::Closed } else { self.enter(plan, at) };
+            let mut turn = match entry {
+                Entry::Turn(turn) => {
                     at += 1;
-                    entered
+                    turn
                 }
                 Entry::Passed => {
                     at += 1;
                     continue;
                 }
-                // There is no other provider, so another credential of the last one may help.
-                Entry::Closed => match here.take().filter(|here| here.has_last_resort()) {
-                    Some(here) => here,
+                Entry::Closed => match self.once_more(here.take()).await {
+                    Some(turn) => turn,
                     None => break,
                 },
                 Entry::End(end) => return end,
             };
             let calls = self.calls;
-            match self.work(&mut entered).await {
-                Left::Delivery(delivery) => return End::Delivery(entered, delivery),
-                Left::Result(result) => return End::Result(result),
-                Left::Open if self.calls > calls || here.is_none() => here = Some(entered),
-                Left::Open => {}
+            match self.work(plan, &mut turn).await {
+                Left::Delivery(translated, delivery) => return End::Delivery(turn.target, translated, delivery),
+                Left::Error(error) => return End::Result(Err(error)),
+                Left::Open if self.calls > calls => here = Some(turn),
+                Left::Open => self.leave(*turn),
             }
         }
         End::Result(self.last_word(plan))
     }
 
     /// Makes the target at `at` ready to be tried, if it can be.
-    async fn enter<'p>(&mut self, plan: &'p Plan, at: usize) -> Entry<'p> {
+    fn enter<'p>(&mut self, plan: &'p Plan, at: usize) -> Entry<'p> {
         let Some(target) = plan.targets.get(at).filter(|_| self.budget > 0) else { return Entry::Closed };
-        if self.outcome.as_ref().is_some_and(|failure| !is_triggered(&target.policy.triggers, failure)) {
+        if self.outcome.as_ref().is_some_and(|failure| !is_tried(&target.policy.triggers, failure, self.moves_on)) {
             return Entry::Closed;
         }
-        let Some(dialect) = dialect_for(self.call, target) else { return Entry::Passed };
+        let Some(dialect) = dialect_for(self.call, target) else {
+            let (dialect, operation) = (self.call.request.dialect, self.call.request.operation);
+            let providers = vec![target.provider.name.clone()];
+            self.reasons.add(EngineError::Unsupported { dialect, operation, providers });
+            return Entry::Passed;
+        };
         if self.call.request.operation == Operation::CountTokens && !count::can_count(dialect) {
             return Entry::End(End::Estimate(target));
         }
         if target.credentials.is_empty() && target.provider.channel.needs_credential() {
-            self.skipped.get_or_insert(EngineError::NoCredential);
+            self.reasons.add(EngineError::NoCredential);
             return Entry::Passed;
         }
-        let translated = match translate(self.scope, self.call, target, dialect, plan.conversion, &plan.media).await {
-            Ok(translated) => translated,
-            Err(Untranslatable::Invalid(error)) => return Entry::End(End::Result(Err(error))),
-            Err(Untranslatable::Elsewhere(error)) => {
-                self.skipped.get_or_insert(error);
-                return Entry::Passed;
-            }
-        };
-        let mut here = Here { target, translated, tried: 0, grant: 0, retries: 0, steps: None };
-        here.retries = here.retry().map_or(0, |retry| retry.max_retries);
-        let credentials = u32::try_from(target.credentials.len().max(1)).unwrap_or(u32::MAX);
-        here.grant = credentials.saturating_add(here.retries).min(self.budget);
-        // What is granted is gone, whether it is used or not.
-        self.budget -= here.grant;
-        Entry::Here(Box::new(here))
+        let spare = self.spare.iter().position(|(of, _)| *of == at);
+        let translated = spare.map(|index| self.spare.swap_remove(index).1);
+        let mut turn = Turn::new(target, at, dialect, translated);
+        turn.granted = self.granted(plan, &turn);
+        turn.grant = turn.granted;
+        // What is granted is gone, whether it is used or not, unless there is no call at all.
+        self.budget -= turn.granted;
+        Entry::Turn(Box::new(turn))
+    }
+
+    /// How many calls a target may make: so many that each after it who can be asked is left one.
+    fn granted(&self, plan: &Plan, turn: &Turn<'_>) -> u32 {
+        let wanted = turn.wanted();
+        let after = plan.targets.get(turn.at + 1..).filter(|_| !turn.target.policy.terminal).unwrap_or_default();
+        let number = |length| u32::try_from(length).unwrap_or(u32::MAX);
+        if wanted.saturating_add(number(after.len())) <= self.budget {
+            return wanted;
+        }
+        let last = after.iter().position(|target| target.policy.terminal).unwrap_or(after.len());
+        let others = after.iter().take(last.saturating_add(1)).filter(|target| self.can_be_asked(target)).count();
+        wanted.min(self.budget.saturating_sub(number(others)).max(1))
+    }
+
+    /// Takes back what a target was granted that has made no call, and keeps what it was to be told.
+    fn leave(&mut self, turn: Turn<'_>) {
+        if turn.calls == 0 {
+            self.budget += turn.granted;
+        }
+        if let Some(translated) = turn.translated {
+            self.spare.push((turn.at, translated));
+        }
+    }
+
+    /// There is no other provider, so another credential of the last one may help, or a pause that it asks for.
+    async fn once_more<'p>(&mut self, last: Option<Box<Turn<'p>>>) -> Option<Box<Turn<'p>>> {
+        let mut turn = last?;
+        if turn.has_last_resort() {
+            return Some(turn);
+        }
+        let pause = self.pause(&turn, turn.waits, turn.limited().filter(|_| self.moves_on)?)?;
+        if !self.may_call_once_more(&mut turn) {
+            return None;
+        }
+        turn.ask_limited_again();
+        self.scope.clock.sleep(pause).await;
+        Some(turn)
     }
 
     /// Tries a target, one credential after the other, as far as its failures allow.
-    async fn work(&mut self, here: &mut Here<'_>) -> Left {
-        while here.grant > 0 {
-            let Some(credential) = here.next_credential() else { break };
-            if !self.may_try(here.target, credential.as_deref()).await {
+    async fn work(&mut self, plan: &Plan, turn: &mut Turn<'_>) -> Left {
+        while turn.grant > 0 {
+            let Some(credential) = turn.next_credential() else { break };
+            if !self.may_try(turn.target, credential.as_deref()).await {
                 continue;
             }
-            let mut used = match self.usable(here.target, credential.as_ref()).await {
-                Ok(used) => used,
-                Err(error) => {
-                    self.skipped.get_or_insert(error);
-                    continue;
-                }
-            };
-            let mut retries = 0;
-            self.may_refresh = here.target.provider.login.is_some();
-            while here.grant > 0 {
-                let calls = self.calls;
-                let called = self.attempt(here.target, &here.translated, credential.as_ref(), used.as_ref()).await;
-                here.grant -= self.calls - calls;
-                let Failed { failure, words, result } = match called {
-                    Called::Delivery(delivery) => return Left::Delivery(delivery),
-                    Called::Invalid(error) => return Left::Result(Err(error)),
-                    Called::Skipped(error) => {
-                        self.skipped.get_or_insert(error);
-                        break;
-                    }
-                    Called::Failed(failed) => *failed,
-                };
-                let next = steps(&failure, &words, &here.target.provider.policy.failover);
-                here.steps = Some(next);
-                if next.again
-                    && here.grant > 0
-                    && here.retries > 0
-                    && let Some(pause) = self.pause(here, retries, &failure)
+            let translated = match turn.translated.take() {
+                Some(translated) => translated,
+                None => match translate(self.scope, self.call, turn.target, turn.dialect, plan.conversion, &plan.media)
+                    .await
                 {
-                    (retries, here.retries) = (retries + 1, here.retries - 1);
-                    self.scope.clock.sleep(pause).await;
+                    Ok(translated) => translated,
+                    Err(untranslatable) => {
+                        self.withdraw(turn.target, credential.as_deref());
+                        match untranslatable {
+                            Untranslatable::Invalid(error) => return Left::Error(error),
+                            Untranslatable::Elsewhere(error) => self.reasons.add(error),
+                        }
+                        return Left::Open;
+                    }
+                },
+            };
+            match self.ask(turn, &translated, credential.as_ref()).await {
+                Next::Delivery(delivery) => return Left::Delivery(Box::new(translated), delivery),
+                Next::Error(error) => return Left::Error(error),
+                Next::Credential => turn.translated = Some(translated),
+                Next::Open => {
+                    turn.translated = Some(translated);
+                    break;
+                }
+            }
+        }
+        Left::Open
+    }
+
+    /// Asks a target with one of its credentials, again and again as far as its failures allow.
+    async fn ask(&mut self, turn: &mut Turn<'_>, translated: &Translated, credential: Option<&Rc<Credential>>) -> Next {
+        let target = turn.target;
+        let mut used = match self.usable(target, credential).await {
+            Ok(used) => used,
+            Err(error) => return self.passed(target, credential, error),
+        };
+        let mut retries = 0;
+        self.may_refresh = target.provider.login.is_some() && turn.waits == 0;
+        while turn.grant > 0 {
+            let calls = self.calls;
+            let called = self.attempt(target, translated, credential, used.as_ref()).await;
+            let calls = self.calls - calls;
+            (turn.grant, turn.calls) = (turn.grant - calls, turn.calls + calls);
+            let Failed { failure, words, code, result } = match called {
+                Called::Delivery(delivery) => return Next::Delivery(delivery),
+                Called::Invalid(error) => return Next::Error(error),
+                Called::Skipped(error) => return self.passed(target, credential, error),
+                Called::Failed(failed) => *failed,
+            };
+            let next = steps(&failure, &words, &target.provider.policy.failover);
+            turn.failed(&failure, next);
+            let may_retry = next.again && turn.grant > 0 && turn.retries > 0;
+            let pause = if may_retry { self.pause(turn, retries, &failure) } else { None };
+            let withheld = self.withholds(&failure);
+            match pause {
+                Some(_) => self.settlement.call_failed_for_now(code, &failure),
+                None if withheld => self.settlement.call_refused(code, failure.status),
+                None => self.settlement.call_failed(code, &failure),
+            }
+            (self.moves_on, self.last) = (next.provider, Some(result));
+            let failure = self.outcome.insert(failure).clone();
+            if let Some(pause) = pause {
+                (retries, turn.retries) = (retries + 1, turn.retries - 1);
+                self.scope.clock.sleep(pause).await;
+                continue;
+            }
+            if withheld && let (Some(credential), Some(refused)) = (credential, &used) {
+                self.may_refresh = false;
+                if let Some(fresh) = self.refreshed(target, credential, refused, &failure).await
+                    && self.may_call_once_more(turn)
+                {
+                    used = Some(fresh);
                     continue;
                 }
-                let withheld = self.withholds(&failure).then(|| failure.clone());
-                (self.outcome, self.last) = (Some(failure), Some(result));
-                if let (Some(failure), Some(credential), Some(refused)) = (withheld, &credential, &used) {
-                    self.may_refresh = false;
-                    if let Some(fresh) = self.refreshed(here.target, credential, refused, &failure).await
-                        && self.may_call_once_more(here)
-                    {
-                        used = Some(fresh);
-                        continue;
-                    }
-                }
-                match next {
-                    Steps { credential: Another::First, .. } => break,
-                    Steps { provider: true, .. } => return Left::Open,
-                    _ => return self.stop(),
-                }
             }
+            return if next.credential == Another::First { Next::Credential } else { Next::Open };
         }
-        if here.steps.is_some_and(|steps| !steps.provider) { self.stop() } else { Left::Open }
+        Next::Credential
     }
 
-    /// Lets the last answer stand.
-    fn stop(&mut self) -> Left {
-        self.last.take().map_or(Left::Open, Left::Result)
-    }
-
-    /// Whether health lets this credential be tried. A terminal member is tried even while it rests.
-    async fn may_try(&mut self, target: &Target, credential: Option<&Credential>) -> bool {
-        let place = Place { provider: &target.provider, credential, secret_version: 0, model: &target.model };
-        match self.health.admit(self.scope, place).await {
-            Ok(()) => true,
-            Err(_) if target.policy.terminal => true,
-            Err(_) if self.presses && !self.health.is_out(place, self.scope.clock.now()) => true,
-            Err(rest) => {
-                let ends_sooner = |other: &Rest| match (rest.until, other.until) {
-                    (Some(this), Some(other)) => this < other,
-                    (this, other) => this.is_some() && other.is_none(),
-                };
-                if self.resting.as_ref().is_none_or(ends_sooner) {
-                    self.resting = Some(rest);
-                }
-                false
-            }
-        }
-    }
-
-    /// What a credential is used with now; `None` where none is needed.
-    async fn usable(
-        &mut self,
-        target: &Target,
-        credential: Option<&Rc<Credential>>,
-    ) -> Result<Option<Usable>, EngineError> {
-        let Some(credential) = credential else { return Ok(None) };
-        match refresh::usable(self.scope, self.vault, &target.provider, credential).await {
-            Ok(used) => Ok(Some(used)),
-            Err(error) => Err(self.unusable(target, credential, error)),
-        }
-    }
-
-    /// Whether a failure is kept from health for now: an access token may end before its time, and a new one may put it right.
-    pub(super) fn withholds(&self, failure: &Failure) -> bool {
-        self.may_refresh && matches!(failure.kind, FailureKind::Unauthorized | FailureKind::Refused)
-    }
-
-    /// What a credential can be used with once more after an upstream refused what it was used with. It is asked for once per credential
-    /// and request.
-    async fn refreshed(
-        &mut self,
-        target: &Target,
-        credential: &Rc<Credential>,
-        refused: &Usable,
-        failure: &Failure,
-    ) -> Option<Usable> {
-        let provider = &target.provider;
-        match refresh::after_refusal(self.scope, self.vault, provider, credential, refused, failure.status).await {
-            Ok(Some(fresh)) => return Some(fresh),
-            Ok(None) => {
-                let (credential, secret_version) = (Some(&**credential), refused.version);
-                let place = Place { provider, credential, secret_version, model: &target.model };
-                self.settlement.credential_failed(place, failure);
-            }
-            Err(error) => drop(self.unusable(target, credential, error)),
-        }
-        None
-    }
-
-    /// Notes why a credential cannot be used.
-    fn unusable(&mut self, target: &Target, credential: &Credential, error: Unusable) -> EngineError {
-        match error {
-            Unusable::Unopened(error) => {
-                tracing::error!(provider = &*target.provider.name, %error, "a credential cannot be used");
-                EngineError::NoCredential
-            }
-            Unusable::LoginNeeded(failure) => {
-                let place = Place {
-                    provider: &target.provider,
-                    credential: Some(credential),
-                    secret_version: credential.current_version(),
-                    model: &target.model,
-                };
-                self.settlement.credential_failed(place, &failure);
-                EngineError::CredentialRefused { status: failure.status }
-            }
-            Unusable::NotRefreshed => EngineError::NotRefreshed,
-        }
+    /// Notes why a credential is not asked.
+    fn passed(&mut self, target: &Target, credential: Option<&Rc<Credential>>, error: EngineError) -> Next {
+        self.reasons.add(error);
+        self.withdraw(target, credential.map(|credential| &**credential));
+        Next::Credential
     }
 
     /// A refreshed credential may be asked again: out of what the target has left, else out of the plan's budget.
-    fn may_call_once_more(&mut self, here: &mut Here<'_>) -> bool {
-        if here.grant == 0 && self.budget > 0 {
+    fn may_call_once_more(&mut self, turn: &mut Turn<'_>) -> bool {
+        if turn.grant == 0 && self.budget > 0 {
             self.budget -= 1;
-            here.grant = 1;
+            turn.grant = 1;
         }
-        here.grant > 0
+        turn.grant > 0
     }
 
     /// How long to wait before the same credential is asked again; `None` when that makes no sense.
-    fn pause(&self, here: &Here<'_>, number: u32, failure: &Failure) -> Option<Duration> {
-        let pause = backoff::pause(here.retry()?, number, failure.retry_after, &*self.scope.random)?;
+    fn pause(&self, turn: &Turn<'_>, number: u32, failure: &Failure) -> Option<Duration> {
+        let pause = backoff::pause(turn.retry()?, number, failure.retry_after, &*self.scope.random)?;
         let left = self.call.deadline.map(|deadline| deadline::left(deadline, self.scope.clock.now()));
         left.is_none_or(|left| pause < left).then_some(pause)
     }
@@ -443,13 +402,13 @@ impl Run<'_> {
         if let Some(last) = self.last.take() {
             return last;
         }
-        if let Some(rest) = self.resting.take() {
+        if let Some(rest) = &self.resting {
             let now = self.scope.clock.now();
             let seconds =
                 |until: Timestamp| u64::try_from(until.millis_since(now)).unwrap_or_default().div_ceil(1000).max(1);
             return Err(EngineError::NoHealthyProvider { retry_after: rest.until.map(seconds) });
         }
-        Err(self.skipped.take().unwrap_or_else(|| EngineError::Unsupported {
+        Err(std::mem::take(&mut self.reasons).word().unwrap_or_else(|| EngineError::Unsupported {
             dialect: self.call.request.dialect,
             operation: self.call.request.operation,
             providers: plan.targets.iter().map(|target| target.provider.name.clone()).collect(),

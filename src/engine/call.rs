@@ -38,6 +38,8 @@ pub(super) struct Failed {
     pub(super) failure: Failure,
     /// What the upstream said.
     pub(super) words: Words,
+    /// The code of what is wrong, for the records; the call is still to be closed with it.
+    pub(super) code: &'static str,
     /// What the client hears if nobody does better.
     pub(super) result: Result<Answer, EngineError>,
 }
@@ -54,7 +56,7 @@ impl Run<'_> {
         let provider = &target.provider;
         // It may have become busy since the plan was made.
         if credential.is_some_and(|credential| credential.is_full()) {
-            return Called::Skipped(EngineError::NoCredential);
+            return Called::Skipped(EngineError::Busy);
         }
         let secret = used.map(|used| used.secret.clone());
         let prepared = provider.channel.prepare(
@@ -94,7 +96,7 @@ impl Run<'_> {
         match fetched {
             Ok(response) if is_no_answer(&response) => {
                 tracing::warn!(provider = &*provider.name, status = response.status.as_u16(), "no answer of the API");
-                self.failed(classify::no_answer(response.status.as_u16()), EngineError::NoAnswer)
+                failed(classify::no_answer(response.status.as_u16()), EngineError::NoAnswer)
             }
             Ok(response) if response.status.is_success() => {
                 let status = response.status.as_u16();
@@ -106,7 +108,7 @@ impl Run<'_> {
             Ok(response) => self.error_answer(target, response, secret).await,
             Err(error) => {
                 tracing::warn!(provider = &*provider.name, %error, "an upstream did not answer");
-                self.failed(classify::of_fetch(error.kind), EngineError::Unreachable(error.kind))
+                failed(classify::of_fetch(error.kind), EngineError::Unreachable(error.kind))
             }
         }
     }
@@ -117,7 +119,7 @@ impl Run<'_> {
         self.scope.fetch.fetch(request).await
     }
 
-    fn undelivered(&mut self, target: &Target, status: u16, why: Undelivered, secret: Option<Arc<str>>) -> Called {
+    fn undelivered(&self, target: &Target, status: u16, why: Undelivered, secret: Option<Arc<str>>) -> Called {
         let provider = &target.provider.name;
         match why {
             Undelivered::Broken(error) => {
@@ -127,26 +129,25 @@ impl Run<'_> {
                     BodyError::Broken(_) | BodyError::TooLarge { .. } => FetchErrorKind::Broken,
                 };
                 let code = if kind == FetchErrorKind::Timeout { "upstream_timeout" } else { "upstream_cut" };
-                self.failed_as(classify::of_body(status, &error), code, EngineError::Unreachable(kind))
+                failed_as(classify::of_body(status, &error), code, EngineError::Unreachable(kind))
             }
             Undelivered::Unreadable(reason) => {
                 tracing::warn!(provider = &**provider, reason, "an answer cannot be read");
-                self.failed(classify::no_answer(status), EngineError::NoAnswer)
+                failed(classify::no_answer(status), EngineError::NoAnswer)
             }
             Undelivered::Fault(fault) => {
                 tracing::warn!(provider = &**provider, code = &*fault.code, "an answer reports an error");
                 let (failure, words) = classify::of_fault(&fault);
-                self.settlement.call_failed("upstream_failed", &failure);
                 let status = StatusCode::from_u16(fault.status).unwrap_or(StatusCode::BAD_GATEWAY);
                 let dialect = self.call.request.dialect;
                 let request_id = self.settlement.request_id();
                 let result = from_stream_fault(status, &fault, dialect, request_id, secret.as_deref(), provider);
-                Called::Failed(Box::new(Failed { failure, words, result }))
+                Called::Failed(Box::new(Failed { failure, words, code: "upstream_failed", result }))
             }
         }
     }
 
-    async fn error_answer(&mut self, target: &Target, response: UpstreamResponse, secret: Option<Arc<str>>) -> Called {
+    async fn error_answer(&self, target: &Target, response: UpstreamResponse, secret: Option<Arc<str>>) -> Called {
         let UpstreamResponse { status, headers, body } = response;
         // A body that is too long or breaks off is no readable error.
         let body = body.collect(MAX_ERROR_BYTES).await.unwrap_or_default();
@@ -169,21 +170,7 @@ impl Run<'_> {
             )
         };
         let code = result.as_ref().err().map_or("upstream_error", EngineError::code);
-        if self.withholds(&failure) {
-            self.settlement.call_refused(code, failure.status);
-        } else {
-            self.settlement.call_failed(code, &failure);
-        }
-        Called::Failed(Box::new(Failed { failure, words, result }))
-    }
-
-    fn failed(&mut self, failure: Failure, error: EngineError) -> Called {
-        self.failed_as(failure, error.code(), error)
-    }
-
-    fn failed_as(&mut self, failure: Failure, code: &'static str, error: EngineError) -> Called {
-        self.settlement.call_failed(code, &failure);
-        Called::Failed(Box::new(Failed { failure, words: Words::default(), result: Err(error) }))
+        Called::Failed(Box::new(Failed { failure, words, code, result }))
     }
 }
 
@@ -191,4 +178,12 @@ impl Run<'_> {
 fn is_no_answer(response: &UpstreamResponse) -> bool {
     let nothing = [StatusCode::NO_CONTENT, StatusCode::RESET_CONTENT].contains(&response.status);
     response.status.is_success() && (nothing || has_type(&response.headers, "text/html"))
+}
+
+fn failed(failure: Failure, error: EngineError) -> Called {
+    failed_as(failure, error.code(), error)
+}
+
+fn failed_as(failure: Failure, code: &'static str, error: EngineError) -> Called {
+    Called::Failed(Box::new(Failed { failure, words: Words::default(), code, result: Err(error) }))
 }

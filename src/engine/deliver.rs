@@ -221,7 +221,7 @@ pub(super) fn deliver(
             let mut headers = headers::to_client(&upstream_headers);
             let events = is_event_stream(&upstream_headers);
             let trace = settlement.trace();
-            let mut metered = Metered::new(translated.dialect, events, heartbeat, settlement);
+            let mut metered = Metered::new(translated.dialect, events, heartbeat, settlement).until(call.deadline);
             if call.drains {
                 metered.drain();
             }

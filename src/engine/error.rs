@@ -7,6 +7,9 @@ use crate::platform::fetch::FetchErrorKind;
 use crate::protocol::dialect::Dialect;
 use crate::protocol::operation::Operation;
 
+/// How much is told at most of why nobody fits.
+const MAX_REASONS_CHARS: usize = 1500;
+
 /// A failure between an admitted request and its answer. Which side it is on decides about failover and status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EngineError {
@@ -34,6 +37,8 @@ pub enum EngineError {
     },
     /// Caller: the request can only be converted with losses, and it or its route is strict. The losses, on one line.
     Lossy(String),
+    /// Caller: each of the targets is unfit for the request, for a reason of its own.
+    NobodyFits(Vec<EngineError>),
     /// Caller: a file that the request names by its URL cannot be had.
     MediaUnavailable(String),
     /// Configuration: a provider's rewrite rules make more of the request than can be sent.
@@ -62,6 +67,8 @@ pub enum EngineError {
         /// Seconds until the first of them can be tried again, if that is known.
         retry_after: Option<u64>,
     },
+    /// This instance: as many calls are under way as the accounts may have.
+    Busy,
     /// Caller: the time that it gave the request is up.
     DeadlineExceeded,
 }
@@ -76,6 +83,7 @@ impl EngineError {
             Self::Inconvertible { path, .. } if path == "thread" => "thread_unsupported_request",
             Self::Inconvertible { .. } => "conversion_unsupported",
             Self::Lossy(_) => "conversion_lossy",
+            Self::NobodyFits(reasons) => reasons.first().map_or("conversion_unsupported", Self::code),
             Self::MediaUnavailable(_) => "media_unavailable",
             Self::Rewriting => "rewrite_failed",
             Self::NoCredential => "no_credential",
@@ -88,7 +96,7 @@ impl EngineError {
             Self::Unreachable(FetchErrorKind::Timeout) => "upstream_timeout",
             Self::Unreachable(FetchErrorKind::Forbidden) => "upstream_address_forbidden",
             Self::Unreachable(FetchErrorKind::Connect | FetchErrorKind::Broken) => "upstream_unreachable",
-            Self::NoHealthyProvider { .. } => "no_healthy_provider",
+            Self::NoHealthyProvider { .. } | Self::Busy => "no_healthy_provider",
             Self::DeadlineExceeded => "deadline_exceeded",
         }
     }
@@ -114,6 +122,19 @@ impl fmt::Display for EngineError {
                 "the request cannot be converted for this model's providers without a loss, and strictness is asked for; leave \
                  out what is lost, or ask without x-gateway-strict: {losses}"
             ),
+            Self::NobodyFits(reasons) => {
+                formatter.write_str("no provider of this model can be asked this")?;
+                let mut left = MAX_REASONS_CHARS;
+                for reason in reasons {
+                    let text = reason.to_string();
+                    let text = text.char_indices().nth(left).and_then(|(end, _)| text.get(..end)).unwrap_or(&text);
+                    left = left.saturating_sub(text.chars().count());
+                    if !text.is_empty() {
+                        write!(formatter, "; {text}")?;
+                    }
+                }
+                Ok(())
+            }
             Self::MediaUnavailable(message) => formatter.write_str(message),
             Self::Rewriting => formatter.write_str(
                 "the rewrite rules of the provider make more of this request than the gateway can send; the operator has to \
@@ -160,6 +181,10 @@ impl fmt::Display for EngineError {
                     None => formatter.write_str("; the operator has to look after them"),
                 }
             }
+            Self::Busy => formatter.write_str(
+                "the accounts of this model's providers have as many calls under way as they may; retry in a moment, the operator can \
+                 raise max_concurrency or add accounts",
+            ),
             Self::DeadlineExceeded => formatter.write_str(
                 "there was no answer within the time that x-gateway-timeout-ms gives; give more, or ask for less",
             ),

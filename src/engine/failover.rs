@@ -174,20 +174,24 @@ fn is_listed(status: u16, words: &Words, lists: &Failover) -> Listed {
     if is_type || is_said { Listed::ByWords } else { Listed::No }
 }
 
-/// Whether a member with these triggers is tried after `failure`.
-pub(super) fn is_triggered(triggers: &[Trigger], failure: &Failure) -> bool {
+/// Whether a member with these triggers is tried after `failure`, after which the table `moves_on` or does not. Who waits for a failure
+/// is tried after it whatever the table says.
+pub(super) fn is_tried(triggers: &[Trigger], failure: &Failure, moves_on: bool) -> bool {
+    if triggers.is_empty() { moves_on } else { is_triggered(triggers, failure) }
+}
+
+fn is_triggered(triggers: &[Trigger], failure: &Failure) -> bool {
     let status = failure.status;
     let is_answer = status >= 300 && !matches!(failure.kind, FailureKind::Timeout | FailureKind::Network);
-    triggers.is_empty()
-        || triggers.iter().any(|trigger| match *trigger {
-            // What says that all is well and is no answer is an error like any other.
-            Trigger::Error => status != 429 && !matches!(failure.kind, FailureKind::Timeout | FailureKind::Network),
-            Trigger::RateLimited => is_answer && status == 429,
-            Trigger::Timeout => failure.kind == FailureKind::Timeout,
-            Trigger::Network => failure.kind == FailureKind::Network,
-            Trigger::Status(wanted) => is_answer && status == wanted,
-            Trigger::Class(class) => is_answer && status / 100 == class,
-        })
+    triggers.iter().any(|trigger| match *trigger {
+        // What says that all is well and is no answer is an error like any other.
+        Trigger::Error => status != 429 && !matches!(failure.kind, FailureKind::Timeout | FailureKind::Network),
+        Trigger::RateLimited => is_answer && status == 429,
+        Trigger::Timeout => failure.kind == FailureKind::Timeout,
+        Trigger::Network => failure.kind == FailureKind::Network,
+        Trigger::Status(wanted) => is_answer && status == wanted,
+        Trigger::Class(class) => is_answer && status / 100 == class,
+    })
 }
 
 #[cfg(test)]
@@ -313,11 +317,17 @@ mod tests {
             (of_fetch(FetchErrorKind::Connect), &[Network]),
             (no_answer(200), &[Error]),
         ] {
-            assert!(is_triggered(&[], &failure));
+            assert!(is_tried(&[], &failure, true) && !is_tried(&[], &failure, false));
             for trigger in
                 [Error, RateLimited, Timeout, Network, Status(429), Status(503), Status(400), Class(4), Class(5)]
             {
-                assert_eq!(is_triggered(&[trigger], &failure), matching.contains(&trigger), "{trigger} {failure:?}");
+                for moves_on in [true, false] {
+                    assert_eq!(
+                        is_tried(&[trigger], &failure, moves_on),
+                        matching.contains(&trigger),
+                        "{trigger} {failure:?}"
+                    );
+                }
             }
         }
     }

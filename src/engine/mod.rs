@@ -3,6 +3,7 @@
 //! The engine gets targets and the credentials that may be spent on them; it never sees a caller and matches no path. Every
 //! request that it takes on leaves through [`settle`], whatever becomes of it.
 
+mod access;
 pub mod answer;
 pub mod attempt;
 mod backoff;
@@ -19,6 +20,7 @@ pub mod health;
 pub mod load;
 mod media;
 pub mod model_map;
+mod reasons;
 pub mod refresh;
 pub mod rewrite;
 pub mod select;
@@ -27,3 +29,4 @@ pub mod snapshot;
 mod stream;
 pub mod trace;
 mod translate;
+mod turn;

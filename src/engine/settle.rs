@@ -13,7 +13,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 
 use super::continuation::{Keeper, Owner};
-use super::failure::Failure;
+use super::failure::{Failure, FailureKind};
 use super::health::{Health, Note, Place, Probe};
 use super::load::Underway;
 use super::select::Target;
@@ -50,6 +50,8 @@ pub struct Settlement {
     health: Rc<Health>,
     /// What the calls have taught and is not written yet.
     notes: Vec<Note>,
+    /// A failure after which the same is asked again: health is told of the last one only.
+    untold: Option<(OpenCall, Failure)>,
     /// What gives back the leases of calls that are over.
     given_back: Vec<Statement>,
     keeper: Option<Box<Keeper>>,
@@ -66,7 +68,19 @@ struct OpenCall {
     secret_version: i64,
     model: Arc<str>,
     probe: Option<Probe>,
-    underway: Underway,
+    /// Until it is over.
+    underway: Option<Underway>,
+}
+
+impl OpenCall {
+    fn place(&self) -> Place<'_> {
+        Place {
+            provider: &self.provider,
+            credential: self.credential.as_deref(),
+            secret_version: self.secret_version,
+            model: &self.model,
+        }
+    }
 }
 
 /// How a call ended, as far as health is concerned.
@@ -109,6 +123,7 @@ impl Settlement {
             open_call: None,
             health: health.clone(),
             notes: Vec::new(),
+            untold: None,
             given_back: Vec::new(),
             keeper: None,
             request_bytes: request.body.len(),
@@ -160,7 +175,7 @@ impl Settlement {
         };
         self.open_call = Some(OpenCall {
             began: now,
-            underway: Underway::begin(&target.provider.load, credential.map(|credential| &credential.load), now),
+            underway: Some(Underway::begin(&target.provider.load, credential.map(|credential| &credential.load), now)),
             probe: self.health.begin_probe(place),
             provider: target.provider.clone(),
             credential: credential.cloned(),
@@ -193,6 +208,32 @@ impl Settlement {
         });
     }
 
+    /// Records that the call under way failed and that the same is about to be asked again: one bad moment is told once.
+    pub fn call_failed_for_now(&mut self, error: &'static str, failure: &Failure) {
+        let closed = self.close_call(Ended::Abandoned, |call| {
+            call.status = failure.status;
+            call.error = Some(error);
+        });
+        self.untold = closed.map(|closed| (closed, failure.clone()));
+    }
+
+    /// Records that nobody waits any more for the call under way: that its prompt was read is the least that can be assumed.
+    pub fn call_cut(&mut self, error: &'static str) {
+        let usage = (self.operation != Operation::CountTokens).then(|| Usage::estimate(self.request_bytes, 0));
+        self.close_call(Ended::Abandoned, |call| {
+            call.error = Some(error);
+            if let Some(usage) = usage {
+                (call.estimated, call.usage) = (true, usage);
+            }
+        });
+    }
+
+    /// Gives the leases back that were got for a call to `place` which is not made after all.
+    pub fn withdrawn(&mut self, place: Place<'_>) {
+        let probe = self.health.begin_probe(place);
+        self.given_back.extend(probe.iter().flat_map(|probe| self.health.end_probe(probe)));
+    }
+
     /// Records that the call under way failed, with the code of what is wrong.
     pub fn call_failed(&mut self, error: &'static str, failure: &Failure) {
         self.close_call(Ended::Failed(failure), |call| {
@@ -207,7 +248,8 @@ impl Settlement {
         self.outcome.first_byte_ms = Some(self.scope.clock.now().millis_since(self.request.at));
         if let (Some(open), Some(call)) = (&mut self.open_call, self.calls.last_mut()) {
             call.status = status;
-            open.underway.first_byte(self.scope.clock.now());
+            let now = self.scope.clock.now();
+            open.underway.iter_mut().for_each(|underway| underway.first_byte(now));
         }
     }
 
@@ -277,27 +319,42 @@ impl Settlement {
         self.send(statements);
     }
 
-    fn close_call(&mut self, ended: Ended<'_>, describe: impl FnOnce(&mut CallRecord)) {
-        let (Some(open), Some(call)) = (self.open_call.take(), self.calls.last_mut()) else { return };
+    fn close_call(&mut self, ended: Ended<'_>, describe: impl FnOnce(&mut CallRecord)) -> Option<OpenCall> {
+        let (Some(mut open), Some(call)) = (self.open_call.take(), self.calls.last_mut()) else { return None };
         let now = self.scope.clock.now();
         call.duration_ms = now.millis_since(open.began);
         describe(call);
-        let place = Place {
-            provider: &open.provider,
-            credential: open.credential.as_deref(),
-            secret_version: open.secret_version,
-            model: &open.model,
+        let is_told = match &ended {
+            Ended::Well => true,
+            Ended::Failed(failure) => failure.kind != FailureKind::Request,
+            Ended::Abandoned => false,
         };
+        if is_told {
+            // What came of asking again is told instead.
+            let is_same = |other: &OpenCall| Rc::ptr_eq(&other.provider, &open.provider) && other.model == open.model;
+            self.untold = self.untold.take().filter(|(other, _)| !is_same(other));
+        }
+        let place = open.place();
         self.notes.extend(match ended {
             Ended::Well => self.health.succeeded(place, &call.usage, open.began, now),
             Ended::Failed(failure) => self.health.failed(place, failure, &call.usage, now),
             Ended::Abandoned => self.health.abandoned(place, &call.usage, now),
         });
-        self.given_back.extend(open.probe.iter().flat_map(|probe| self.health.end_probe(probe)));
+        self.given_back.extend(open.probe.take().iter().flat_map(|probe| self.health.end_probe(probe)));
+        open.underway = None;
+        Some(open)
+    }
+
+    /// Tells of a failure after which the same was asked again without an end.
+    fn tell_untold(&mut self) {
+        if let Some((call, failure)) = self.untold.take() {
+            self.credential_failed(call.place(), &failure);
+        }
     }
 
     fn settle(&mut self, outcome: &'static str, error: Option<&'static str>) {
         self.settled = true;
+        self.tell_untold();
         self.outcome.outcome = outcome;
         self.outcome.error = error;
         let now = self.scope.clock.now();

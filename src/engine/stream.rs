@@ -10,6 +10,7 @@ use http::StatusCode;
 use super::classify;
 use super::settle::Settlement;
 use crate::platform::body::{BodyError, Editor, Ending, Observer, Pulse};
+use crate::platform::clock::Timestamp;
 use crate::platform::tasks::Tasks;
 use crate::protocol::convert::editor::StreamEditor;
 use crate::protocol::convert::{Losses, StreamFault};
@@ -33,6 +34,8 @@ pub(super) struct Metered {
     drain: Option<Rc<dyn Tasks>>,
     /// Whether the client has left, and the rest is read for its figures.
     was_left: bool,
+    /// When the client's own time is up.
+    deadline: Option<Timestamp>,
     settlement: Settlement,
 }
 
@@ -47,6 +50,7 @@ impl Metered {
             conversion: None,
             drain: None,
             was_left: false,
+            deadline: None,
             settlement,
         }
     }
@@ -54,6 +58,11 @@ impl Metered {
     /// Also records what `conversion` loses of the answer.
     pub(super) fn converted(self, conversion: Conversion) -> Self {
         Self { conversion: Some(conversion), ..self }
+    }
+
+    /// Holds an end that comes after `deadline` for the client's own doing.
+    pub(super) fn until(self, deadline: Option<Timestamp>) -> Self {
+        Self { deadline, ..self }
     }
 
     /// Lets the answer be read to its end when the client has left.
@@ -94,7 +103,7 @@ impl Observer for Metered {
     }
 
     fn end(self: Box<Self>, ending: Ending) -> Option<Bytes> {
-        let Self { meter, dialect, events, conversion, mut settlement, was_left, .. } = *self;
+        let Self { meter, dialect, events, conversion, mut settlement, was_left, deadline, .. } = *self;
         // A stream that ends within an event, without breaking, would pass for a whole one.
         let at_border = meter.at_border();
         let is_late = ending == Ending::Broken(BodyError::Timeout);
@@ -124,7 +133,11 @@ impl Observer for Metered {
             let has_all = ending != Ending::Abandoned && reading.outcome != Outcome::Unfinished;
             conversion.settle(has_all, &mut settlement);
         }
+        let is_out_of_time = is_late && deadline.is_some_and(|deadline| deadline <= settlement.clock().now());
         let failure = match (outcome, fault, &ending) {
+            ("upstream_cut", ..) if is_out_of_time => {
+                Some(super::failure::Failure { status: OK, ..classify::out_of_time() })
+            }
             ("upstream_failed", Some(fault), _) => Some(classify::of_fault(&fault).0),
             ("upstream_failed", None, _) => Some(classify::of_fault(&StreamFault::unreadable()).0),
             ("upstream_cut", _, Ending::Broken(error)) => Some(classify::of_body(OK, error)),

@@ -67,6 +67,8 @@ pub(super) fn describe(error: &AppError, migration_hint: &str) -> Failure {
     let retry_after = match error {
         AppError::Resolve(error) => error.retry_after(),
         AppError::Engine(EngineError::NoHealthyProvider { retry_after }) => *retry_after,
+        // A call that is under way may end at any moment.
+        AppError::Engine(EngineError::Busy) => Some(1),
         _ => matches!(code, "database_unavailable").then_some(INSTANCE_RETRY_SECONDS),
     };
     Failure { status, code, message, retry_after }
@@ -118,11 +120,13 @@ fn engine_status(error: &EngineError) -> StatusCode {
         | EngineError::Unsupported { .. }
         | EngineError::Inconvertible { .. }
         | EngineError::Lossy(_)
+        | EngineError::NobodyFits(_)
         | EngineError::MediaUnavailable(_) => StatusCode::BAD_REQUEST,
         EngineError::Rewriting => StatusCode::INTERNAL_SERVER_ERROR,
-        EngineError::NoCredential | EngineError::Misconfigured | EngineError::NoHealthyProvider { .. } => {
-            StatusCode::SERVICE_UNAVAILABLE
-        }
+        EngineError::NoCredential
+        | EngineError::Misconfigured
+        | EngineError::NoHealthyProvider { .. }
+        | EngineError::Busy => StatusCode::SERVICE_UNAVAILABLE,
         EngineError::Unreachable(FetchErrorKind::Timeout) | EngineError::DeadlineExceeded => {
             StatusCode::GATEWAY_TIMEOUT
         }

@@ -25,6 +25,7 @@ mod conversions;
 mod credentials;
 mod damaged_rows;
 mod endings;
+mod failover;
 mod health;
 mod keys;
 mod leases;

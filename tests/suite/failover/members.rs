@@ -38,6 +38,12 @@ async fn a_member_is_tried_after_its_triggers_only() {
         (json!(["error"]), error(500), true),
         (json!(["error"]), error(429), false),
         (json!(["5xx"]), error(502), true),
+        // What the request is to blame for moves on to who waits for it, and to nobody else.
+        (json!([]), error(404), false),
+        (json!(["404"]), error(404), true),
+        (json!(["4xx"]), error(400), true),
+        (json!(["error"]), error(422), true),
+        (json!(["5xx", "timeout"]), error(404), false),
         (json!(["503"]), error(502), false),
         (json!(["network"]), Answer::none(Ending::Closed), true),
         (json!(["timeout"]), Answer::none(Ending::Closed), false),

@@ -113,19 +113,40 @@ async fn b58_a_page_from_the_edge_is_not_passed_on() {
     }
 }
 
-/// A target is granted as many calls as it has credentials; what it does not use is gone all the same.
+/// A target is granted as many calls as it has credentials, but each after it is left one.
 #[tokio::test]
-async fn a_grant_is_gone_whether_it_is_used_or_not() {
-    let first = Stage::with(Wire::Chat, two_credentials()).await;
-    let stages = [first, Stage::new(Wire::Chat).await, Stage::new(Wire::Chat).await];
-    let [first, second, third] = &stages;
-    let model = route_over(&[first, second, third], json!({"max_attempts": 3})).await;
-    for stage in &stages {
-        stage.upstream.always(error(Wire::Chat, 500, "oops"));
+async fn a_target_leaves_calls_to_those_after_it() {
+    let keys = |number: usize| {
+        let keys = (0..number).map(|key| json!({"name": format!("key-{key}"), "secret": format!("sk-key-{key}")}));
+        json!({"credentials": keys.collect::<Vec<_>>()})
+    };
+    for (number, status, budget, expected) in [
+        (2, 500, 3, [1, 1, 1]),
+        (6, 500, 6, [1, 1, 1]),
+        (6, 429, 6, [4, 1, 1]),
+        (6, 429, 2, [1, 1, 0]),
+        (6, 429, 1, [1, 0, 0]),
+    ] {
+        let first = Stage::with(Wire::Chat, keys(number)).await;
+        let stages = [first, Stage::new(Wire::Chat).await, Stage::new(Wire::Chat).await];
+        let [first, second, third] = &stages;
+        let model = route_over(&[first, second, third], json!({"max_attempts": budget})).await;
+        for stage in &stages {
+            stage.upstream.always(error(Wire::Chat, status, "oops"));
+        }
+        ask(first, &model, false).await.expect(status);
+        let asked = [first, second, third].map(|stage| stage.upstream.requests().len());
+        assert_eq!(asked, expected, "{number} {status} {budget}");
+        let calls = expected.iter().sum::<usize>() as i64;
+        check_counts(&first.usage(1).await, &[("requests", 1), ("calls", calls), ("failed_calls", calls)]);
     }
-    ask(first, &model, false).await.expect(500);
-    assert_eq!([1, 1, 0], [first, second, third].map(|stage| stage.upstream.requests().len()));
-    check_counts(&first.usage(1).await, &[("requests", 1), ("calls", 2), ("failed_calls", 2)]);
+    // Who cannot be asked is left none.
+    let bare = Stage::with(Wire::Chat, json!({"credentials": []})).await;
+    let first = Stage::with(Wire::Chat, keys(2)).await;
+    let model = route_over(&[&first, &bare], json!({"max_attempts": 2})).await;
+    first.upstream.answer(error(Wire::Chat, 429, "slow down"));
+    first.upstream.answer(Answer::json(200, Wire::Chat.answer()));
+    ask(&first, &model, false).await.expect(200);
 }
 
 /// Lists of a provider take the place of the defaults.
