@@ -70,25 +70,48 @@ impl Lot {
                 return;
             }
             (Strategy::Session, Some(session)) => return self.by_session(session, usable, take),
-            (Strategy::RoundRobin, _) => (draw.turn % self.weights.len().max(1) as u64) as usize,
+            (Strategy::RoundRobin, _) => Some((draw.turn % self.weights.len().max(1) as u64) as usize),
             // Whoever rests leaves its turns to all others by weight, not to the next in line.
             (Strategy::Weighted | Strategy::Session, _) => {
-                let turn = self.turn(draw.turn);
                 let others = (1..DRAWS).map(|number| self.drawn(draw.turn, number));
-                std::iter::once(turn).chain(others).find(|place| usable(*place)).unwrap_or(turn)
+                std::iter::once(self.turn(draw.turn)).chain(others).find(|place| usable(*place))
             }
             (Strategy::LeastInFlight, _) => {
-                let mut draws =
-                    (0..2 * DRAWS).map(|number| self.drawn(draw.turn, number)).filter(|place| usable(*place));
-                let first = draws.next();
-                match (first, draws.find(|place| Some(*place) != first)) {
-                    (Some(first), Some(second)) if (draw.load)(second).is_less_than((draw.load)(first)) => second,
-                    (first, _) => first.unwrap_or_default(),
-                }
+                let draws = (0..2 * DRAWS).map(|number| self.drawn(draw.turn, number));
+                two_of(draws.filter(|place| usable(*place))).map(|two| less_busy(draw, two))
             }
         };
         let count = self.weights.len();
-        let _ = (start..count).chain(0..start.min(count)).all(|place| !usable(place) || take(place));
+        match start {
+            Some(start) => {
+                let _ = (start..count).chain(0..start.min(count)).all(|place| !usable(place) || take(place));
+            }
+            None => self.among_few(draw, usable, take),
+        }
+    }
+
+    /// Where most rest, a draw seldom meets one who does not; who is next in line would have the turns of all who rest before it. So
+    /// those who can be used are gathered, and drawn among.
+    fn among_few(&self, draw: &Draw<'_>, usable: &mut dyn FnMut(usize) -> bool, take: &mut dyn FnMut(usize) -> bool) {
+        let few: Vec<usize> = (0..self.weights.len()).filter(|place| usable(*place)).collect();
+        let sums: Vec<u64> = few
+            .iter()
+            .scan(0, |sum, place| {
+                *sum += u64::from(self.weights.get(*place).copied().unwrap_or_default());
+                Some(*sum)
+            })
+            .collect();
+        let drawn = |number| holding(&sums, within(&sums, mix(draw.turn, number)));
+        let two = if draw.strategy == Strategy::LeastInFlight {
+            two_of((0..2 * DRAWS).filter_map(|number| few.get(drawn(number)).copied()))
+        } else {
+            None
+        };
+        let less_busy = two.and_then(|two| few.binary_search(&less_busy(draw, two)).ok());
+        let start = less_busy.unwrap_or_else(|| drawn(0));
+        // Of those without weight none is drawn.
+        let (before, after) = few.split_at_checked(start).unwrap_or((&[], &few));
+        let _ = after.iter().chain(before).all(|place| take(*place));
     }
 
     /// Whose turn it is: in each round everybody has exactly as many turns as its weight says, and they are well spread.
@@ -98,7 +121,7 @@ impl Lot {
             return 0;
         }
         let step = u128::from(turn % round) * u128::from(self.stride) % u128::from(round);
-        self.holding(step as u64 * self.unit)
+        holding(&self.sums, step as u64 * self.unit)
     }
 
     /// Somebody drawn by weight; each number of a turn is another draw.
@@ -108,16 +131,10 @@ impl Lot {
 
     /// The place at this fraction of all weights; the first one where nobody has any.
     fn at(&self, fraction: u64) -> usize {
-        let total = self.sums.last().copied().unwrap_or_default();
-        if total == 0 {
+        if self.sums.last().is_none_or(|total| *total == 0) {
             return 0;
         }
-        self.holding(((u128::from(fraction) * u128::from(total)) >> 64) as u64)
-    }
-
-    /// The place that this point of all weights belongs to.
-    fn holding(&self, point: u64) -> usize {
-        self.sums.partition_point(|sum| *sum <= point)
+        holding(&self.sums, within(&self.sums, fraction))
     }
 
     /// Weighted rendezvous hashing: every isolate comes to the same order by itself, and when somebody leaves or comes, only its own
@@ -143,6 +160,28 @@ impl Lot {
             heap.push(Entry::new(score(drawn, weight.unwrap_or_default()), true, place as u32));
         }
     }
+}
+
+/// The first two places of `draws` that differ.
+fn two_of(mut draws: impl Iterator<Item = usize>) -> Option<(usize, usize)> {
+    let first = draws.next()?;
+    Some((first, draws.find(|place| *place != first)?))
+}
+
+/// The less busy of two places.
+fn less_busy(draw: &Draw<'_>, (first, second): (usize, usize)) -> usize {
+    if (draw.load)(second).is_less_than((draw.load)(first)) { second } else { first }
+}
+
+/// The point at this fraction of all weights.
+fn within(sums: &[u64], fraction: u64) -> u64 {
+    let total = sums.last().copied().unwrap_or_default();
+    ((u128::from(fraction) * u128::from(total)) >> 64) as u64
+}
+
+/// The place that this point of all weights belongs to.
+fn holding(sums: &[u64], point: u64) -> usize {
+    sums.partition_point(|sum| *sum <= point)
 }
 
 /// A score, whether it is one or only a bound, and whose; in one number, which is quickly compared. Of equal scores the first place has
@@ -309,6 +348,38 @@ mod tests {
         }
         assert_eq!(order(&lot(&[1, 9, 5, 9]), Strategy::Priority, 0, &[1]), [3, 2, 0]);
         assert_eq!(order(&lot(&[1, 1, 1]), Strategy::RoundRobin, 4, &[1]), [2, 0]);
+    }
+
+    #[test]
+    fn where_most_rest_the_others_share_by_weight() {
+        let is_up = |place: usize| matches!(place, 3 | 4 | 5 | 90 | 400);
+        let lot = lot(&[1; 500]);
+        let firsts = |strategy, load: &dyn Fn(usize) -> Busy| {
+            let mut firsts = [0; 500];
+            for turn in 0..1000 {
+                let draw = Draw { strategy, turn, session: Some(mix(turn, 77)), load };
+                let mut count = 0;
+                lot.visit(&draw, &mut |place| is_up(place), &mut |place| {
+                    firsts[place] += u32::from(count == 0);
+                    count += 1;
+                    true
+                });
+                assert_eq!(count, 5, "{strategy:?}");
+            }
+            [3, 4, 5, 90, 400].map(|place| firsts[place])
+        };
+        for strategy in [Strategy::Weighted, Strategy::LeastInFlight, Strategy::Session] {
+            let firsts = firsts(strategy, &|_| Busy::default());
+            assert!(firsts.iter().all(|count| (150..250).contains(count)), "{strategy:?}: {firsts:?}");
+        }
+        // One of them is busy: there is always another to compare it with.
+        let load = |place| Busy { under_way: u32::from(place == 4), latency_ms: None };
+        assert_eq!(firsts(Strategy::LeastInFlight, &load)[1], 0);
+        // Who has no weight is tried all the same.
+        let lot = self::lot(&[0, 5, 0]);
+        for strategy in STRATEGIES {
+            assert_eq!(order(&lot, strategy, 0, &[1]).len(), 2, "{strategy:?}");
+        }
     }
 
     /// Conversations of one that rests go elsewhere and come back; the others stay.
