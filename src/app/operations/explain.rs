@@ -320,7 +320,7 @@ fn described(prospect: Prospect, call: &ClientCall) -> (Option<&'static str>, St
 
 fn credentials(question: &Question<'_>, candidate: &Candidate<'_>, target: &Target) -> Vec<ExplainedCredential> {
     let standing = |credential: &Credential| question.standing(credential, &target.model);
-    let judge = judge(question, &standing);
+    let judge = judge(question, candidate.member, &standing);
     let explained = |place: Option<usize>, credential: &Credential| ExplainedCredential {
         name: credential.name.clone(),
         place,

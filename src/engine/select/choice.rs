@@ -62,6 +62,8 @@ pub struct Judge<'a> {
     pub pinned: Option<&'a str>,
     /// How one stands.
     pub standing: &'a dyn Fn(&Credential) -> Standing,
+    /// Whether those that are out are tried all the same where nobody else can be, as by a terminal member.
+    pub tries_out: bool,
     /// The time.
     pub now: Timestamp,
 }
@@ -86,6 +88,16 @@ impl Judge<'_> {
     }
 }
 
+/// Whether one is only tried where nobody better is, and until when. More calls than it may have are never under way.
+fn last_resort(judge: &Judge<'_>, credential: &Credential) -> Option<(bool, Timestamp)> {
+    let end = |rest: Rest| rest.until.unwrap_or(Timestamp(i64::MAX));
+    match judge.standing(credential) {
+        Standing::Resting(rest) => Some((false, end(rest))),
+        Standing::Out(rest) if judge.tries_out && !credential.is_full() => Some((true, end(rest))),
+        _ => None,
+    }
+}
+
 impl Choice {
     /// A choice among these, in the order of their names.
     pub fn new(credentials: Vec<Rc<Credential>>) -> Self {
@@ -104,6 +116,7 @@ impl Choice {
             return Outlook::Ready;
         }
         let mut outlook = Outlook::Nobody;
+        let mut tries_out = false;
         for (place, credential) in
             self.credentials.iter().enumerate().filter(|(_, credential)| judge.allows(credential))
         {
@@ -114,16 +127,24 @@ impl Choice {
                 }
                 (Standing::Resting(rest), Outlook::Resting(other)) => Outlook::Resting(sooner(rest, other)),
                 (Standing::Resting(rest), _) => Outlook::Resting(rest),
-                (Standing::Out(rest), Outlook::Out(other)) => Outlook::Out(sooner(rest, other)),
-                (Standing::Out(rest), Outlook::Nobody) => Outlook::Out(rest),
-                (Standing::Out(_), resting) => resting,
+                (Standing::Out(rest), others) => {
+                    tries_out |= judge.tries_out && !credential.is_full();
+                    match others {
+                        Outlook::Out(other) => Outlook::Out(sooner(rest, other)),
+                        Outlook::Nobody => Outlook::Out(rest),
+                        resting => resting,
+                    }
+                }
             };
         }
-        outlook
+        match outlook {
+            Outlook::Out(rest) if tries_out => Outlook::Resting(rest),
+            outlook => outlook,
+        }
     }
 
     /// At most `wanted` of those that can be used, in the order in which they are tried. Those that rest are only tried where nobody else
-    /// can be; the one that is soonest ready then goes first.
+    /// can be; the one that is soonest ready then goes first. Those that are out come after them, if they are tried at all.
     pub fn choose(
         &self,
         strategy: Strategy,
@@ -144,20 +165,12 @@ impl Choice {
             },
         );
         if chosen.is_empty() {
-            let mut resting: Vec<_> = self.resting(judge).collect();
-            resting.sort_by_key(|(until, _)| *until);
-            chosen.extend(resting.into_iter().take(wanted).map(|(_, credential)| credential));
+            let allowed = self.credentials.iter().filter(|credential| judge.allows(credential));
+            let mut others: Vec<_> = allowed.filter_map(|c| Some((last_resort(judge, c)?, c))).collect();
+            others.sort_by_key(|(rank, _)| *rank);
+            chosen.extend(others.into_iter().take(wanted).map(|(_, credential)| credential.clone()));
         }
         chosen
-    }
-
-    fn resting(&self, judge: &Judge<'_>) -> impl Iterator<Item = (Timestamp, Rc<Credential>)> {
-        self.credentials.iter().filter(|credential| judge.allows(credential)).filter_map(|credential| {
-            match judge.standing(credential) {
-                Standing::Resting(rest) => Some((rest.until.unwrap_or(Timestamp(i64::MAX)), credential.clone())),
-                _ => None,
-            }
-        })
     }
 }
 

@@ -292,9 +292,12 @@ fn whoever_rests_is_tried_last_and_whoever_is_out_not_at_all() {
         (
             "ending",
             both(fake().with("a", Resting, 60), "b-1", "b-2", Resting).with("c-1", Out, 9).with("c-2", Out, 9),
-            vec!["b"],
+            vec!["b", "c"],
         ),
         ("ending", fake().with("c", Out, 60), vec!["a", "b", "c"]),
+        // S-413: of whoever has the last word the credentials that are out are tried all the same.
+        ("ending", both(fake(), "c-1", "c-2", Out), vec!["a", "b", "c"]),
+        ("ending", both(both(both(fake(), "a-1", "a-2", Out), "b-1", "b-2", Out), "c-1", "c-2", Out), vec!["c"]),
         ("ending", fake().with("a", Resting, 60).with("b", Out, 60).with("c", Resting, 60), vec!["c"]),
     ] {
         let standings = format!("{:?}", fake.0);
@@ -394,6 +397,15 @@ fn those_who_rest_are_only_tried_where_nobody_else_can_be() {
         (Fake::default().with("a-1", Resting, 50).with("a-2", Out, 5), vec!["a-1"]),
     ] {
         assert_eq!(Ask { fake, ..ask("a/m") }.credentials(&chain), expected);
+    }
+    // Of whoever has the last word those that are out are as well, the soonest first and those that rest before them.
+    let owner = || Some(Owner { provider_id: "id-c".into(), credential_id: None });
+    for (fake, expected) in [
+        (Fake::default().with("c-1", Out, 50).with("c-2", Out, 5), vec!["c-2", "c-1"]),
+        (Fake::default().with("c-1", Out, 5).with("c-2", Resting, 50), vec!["c-2", "c-1"]),
+        (Fake::default().with("c-1", Out, 5), vec!["c-2"]),
+    ] {
+        assert_eq!(Ask { fake, owner: owner(), ..ask("ending") }.credentials(&chain), expected);
     }
 }
 
