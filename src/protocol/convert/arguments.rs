@@ -33,8 +33,8 @@ pub struct ObjectEnd {
 
 impl ObjectEnd {
     /// Takes the next piece.
-    pub fn feed(&mut self, piece: &str) {
-        for byte in piece.bytes() {
+    pub fn feed(&mut self, piece: impl AsRef<[u8]>) {
+        for byte in piece.as_ref() {
             match byte {
                 _ if std::mem::take(&mut self.is_escaped) => {}
                 b'\\' if self.in_string => self.is_escaped = true,
