@@ -146,14 +146,9 @@ pub struct ExplainedStanding {
 
 impl From<Standing> for ExplainedStanding {
     fn from(standing: Standing) -> Self {
-        let (standing, rest) = match standing {
-            Standing::Ready => ("ready", None),
-            Standing::Resting(rest) => ("resting", Some(rest)),
-            Standing::Probing(rest) => ("probing", Some(rest)),
-            Standing::Out(rest) => ("out", Some(rest)),
-        };
-        let until = rest.as_ref().and_then(|rest| rest.until).map(rfc3339);
-        Self { standing, until, cause: rest.map(|rest| rest.cause) }
+        let rest = standing.rest();
+        let until = rest.and_then(|rest| rest.until).map(rfc3339);
+        Self { standing: standing.name(), until, cause: rest.map(|rest| rest.cause.clone()) }
     }
 }
 
@@ -276,26 +271,13 @@ fn reason(place: usize, candidate: &Candidate<'_>, resolution: &Resolution<'_>) 
     let is_leading = resolution.candidates.first().is_some_and(|first| first.member.tier == tier);
     match resolution.rule.route() {
         Some(route) if is_leading && place > 0 => {
-            format!(
-                "ready, of the leading tier {tier}; the strategy {} put others first",
-                strategy_name(route.strategy)
-            )
+            format!("ready, of the leading tier {tier}; the strategy {} put others first", route.strategy)
         }
         Some(route) if is_leading => {
-            format!("ready, of the leading tier {tier}; strategy {}", strategy_name(route.strategy))
+            format!("ready, of the leading tier {tier}; strategy {}", route.strategy)
         }
         Some(_) => format!("ready, of tier {tier}, which is tried after the tiers before it; weight {weight}"),
         None => "ready".to_owned(),
-    }
-}
-
-fn strategy_name(strategy: Strategy) -> &'static str {
-    match strategy {
-        Strategy::Weighted => "weighted",
-        Strategy::RoundRobin => "round_robin",
-        Strategy::Priority => "priority",
-        Strategy::LeastInFlight => "least_in_flight",
-        Strategy::Session => "session",
     }
 }
 
