@@ -77,7 +77,7 @@ mod tests {
         let mut end = ObjectEnd::default();
         for character in text.chars() {
             assert!(!end.is_complete(), "before {character}");
-            end.feed(&character.to_string());
+            end.feed(character.to_string());
         }
         assert!(end.is_complete());
         for open in ["", "null", "{", r#"{"a":"}"#, "[{}"] {
