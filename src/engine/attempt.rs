@@ -151,7 +151,7 @@ impl Here<'_> {
     }
 
     fn retry(&self) -> Option<&Retry> {
-        self.target.policy.retry.as_ref().or(self.target.provider.policy.retry.as_ref())
+        self.target.retry()
     }
 }
 
@@ -268,8 +268,7 @@ impl Run<'_> {
         };
         let mut here = Here { target, translated, tried: 0, grant: 0, retries: 0, steps: None };
         here.retries = here.retry().map_or(0, |retry| retry.max_retries);
-        let credentials = u32::try_from(target.credentials.len().max(1)).unwrap_or(u32::MAX);
-        here.grant = credentials.saturating_add(here.retries).min(self.budget);
+        here.grant = target.grant(self.budget);
         // What is granted is gone, whether it is used or not.
         self.budget -= here.grant;
         Entry::Here(Box::new(here))
