@@ -358,7 +358,7 @@ fn credentials(
     target: &Target,
 ) -> Vec<ExplainedCredential> {
     let standing = |credential: &Credential| question.standing(credential, &target.model);
-    let judge = judge(question, candidate.member, &standing);
+    let judge = judge(question, candidate.member, &target.model, &standing);
     let explained = |place: Option<usize>, credential: &Credential| ExplainedCredential {
         name: credential.name.clone(),
         place,

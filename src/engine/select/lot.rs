@@ -23,6 +23,8 @@ pub struct Lot {
     seeds: Vec<u64>,
     /// The places, the heaviest first.
     ranked: Vec<usize>,
+    /// Where each place is among those.
+    ranks: Vec<usize>,
     /// What all weights are multiples of.
     unit: u64,
     /// From one turn's point to the next, in units; coprime to all of them together, so that each is met once a round.
@@ -56,6 +58,10 @@ impl Lot {
         let mut ranked: Vec<_> = (0..).zip(lot.weights.iter().zip(names)).collect();
         ranked.sort_by(|(_, (weight, name)), (_, (other, other_name))| other.cmp(weight).then(name.cmp(other_name)));
         lot.ranked = ranked.into_iter().map(|(place, _)| place).collect();
+        lot.ranks = vec![0; lot.ranked.len()];
+        for (rank, place) in lot.ranked.iter().enumerate() {
+            lot.ranks.get_mut(*place).into_iter().for_each(|own| *own = rank);
+        }
         lot.unit = lot.weights.iter().fold(0, |divisor, weight| common_divisor(divisor, u64::from(*weight))).max(1);
         lot.stride = stride(sum / lot.unit);
         lot.is_uniform = lot.weights.first().is_some_and(|first| *first > 0 && lot.weights.iter().all(|w| w == first));
@@ -69,7 +75,9 @@ impl Lot {
                 let _ = self.ranked.iter().all(|place| !usable(*place) || take(*place));
                 return;
             }
-            (Strategy::Session, Some(session)) => return self.by_session(session, usable, take),
+            (Strategy::Session, Some(session)) => {
+                return self.by_session(session, self.scores(session), usable, take);
+            }
             (Strategy::RoundRobin, _) => Some((draw.turn % self.weights.len().max(1) as u64) as usize),
             // Whoever rests leaves its turns to all others by weight, not to the next in line.
             (Strategy::Weighted | Strategy::Session, _) => {
@@ -86,14 +94,40 @@ impl Lot {
             Some(start) => {
                 let _ = (start..count).chain(0..start.min(count)).all(|place| !usable(place) || take(place));
             }
-            None => self.among_few(draw, usable, take),
+            // Where most rest, a draw seldom meets one who does not, and who is next in line would have the turns of all who rest before
+            // it. So those who can be used are gathered, and drawn among.
+            None => self.visit_few(draw, (0..count).filter(|place| usable(*place)).collect(), take),
         }
     }
 
-    /// Where most rest, a draw seldom meets one who does not; who is next in line would have the turns of all who rest before it. So
-    /// those who can be used are gathered, and drawn among.
-    fn among_few(&self, draw: &Draw<'_>, usable: &mut dyn FnMut(usize) -> bool, take: &mut dyn FnMut(usize) -> bool) {
-        let few: Vec<usize> = (0..self.weights.len()).filter(|place| usable(*place)).collect();
+    /// Hands over `few` places, of those that can be used, as [`Lot::visit`] does where nobody else can be. They are in ascending order.
+    pub fn visit_few(&self, draw: &Draw<'_>, mut few: Vec<usize>, take: &mut dyn FnMut(usize) -> bool) {
+        let start = match (draw.strategy, draw.session) {
+            (Strategy::Priority, _) => {
+                few.sort_by_key(|place| self.ranks.get(*place));
+                0
+            }
+            (Strategy::Session, Some(session)) => {
+                let scores = few.iter().filter_map(|place| {
+                    let (seed, weight) = (self.seeds.get(*place)?, self.weights.get(*place)?);
+                    let drawn = mix(session, *seed);
+                    let score = if self.is_uniform { drawn } else { score(drawn, *weight) };
+                    Some(Entry::new(score, true, *place as u32))
+                });
+                return self.by_session(session, scores.collect(), &mut |_| true, take);
+            }
+            (Strategy::RoundRobin, _) => {
+                let turn = (draw.turn % self.weights.len().max(1) as u64) as usize;
+                few.partition_point(|place| *place < turn)
+            }
+            (Strategy::Weighted | Strategy::Session | Strategy::LeastInFlight, _) => self.drawn_among(draw, &few),
+        };
+        let (before, after) = few.split_at_checked(start).unwrap_or((&[], &few));
+        let _ = after.iter().chain(before).all(|place| take(*place));
+    }
+
+    /// Which of `few` places goes first.
+    fn drawn_among(&self, draw: &Draw<'_>, few: &[usize]) -> usize {
         let sums: Vec<u64> = few
             .iter()
             .scan(0, |sum, place| {
@@ -108,10 +142,7 @@ impl Lot {
             None
         };
         let less_busy = two.and_then(|two| few.binary_search(&less_busy(draw, two)).ok());
-        let start = less_busy.unwrap_or_else(|| drawn(0));
-        // Of those without weight none is drawn.
-        let (before, after) = few.split_at_checked(start).unwrap_or((&[], &few));
-        let _ = after.iter().chain(before).all(|place| take(*place));
+        less_busy.unwrap_or_else(|| drawn(0))
     }
 
     /// Whose turn it is: in each round everybody has exactly as many turns as its weight says, and they are well spread.
@@ -137,15 +168,27 @@ impl Lot {
         holding(&self.sums, within(&self.sums, fraction))
     }
 
-    /// Weighted rendezvous hashing: every isolate comes to the same order by itself, and when somebody leaves or comes, only its own
-    /// conversations move.
-    fn by_session(&self, session: u64, usable: &mut dyn FnMut(usize) -> bool, take: &mut dyn FnMut(usize) -> bool) {
+    /// What each scores for a conversation, or a bound of it.
+    fn scores(&self, session: u64) -> Vec<Entry> {
         let scores = self.seeds.iter().zip(&self.weights).zip(0..).map(|((seed, weight), place)| {
             let drawn = mix(session, *seed);
+            // With equal weights what is drawn has the same order.
             let score = if self.is_uniform { drawn } else { ceiling(drawn, *weight) };
             Entry::new(score, self.is_uniform, place)
         });
-        let mut heap: BinaryHeap<_> = scores.collect::<Vec<_>>().into();
+        scores.collect()
+    }
+
+    /// Weighted rendezvous hashing: every isolate comes to the same order by itself, and when somebody leaves or comes, only its own
+    /// conversations move.
+    fn by_session(
+        &self,
+        session: u64,
+        scores: Vec<Entry>,
+        usable: &mut dyn FnMut(usize) -> bool,
+        take: &mut dyn FnMut(usize) -> bool,
+    ) {
+        let mut heap: BinaryHeap<_> = scores.into();
         while let Some(entry) = heap.pop() {
             let place = entry.place();
             if entry.is_exact() {
@@ -379,6 +422,26 @@ mod tests {
         let lot = self::lot(&[0, 5, 0]);
         for strategy in STRATEGIES {
             assert_eq!(order(&lot, strategy, 0, &[1]).len(), 2, "{strategy:?}");
+        }
+    }
+
+    /// Whoever is left is tried in the same order, however they were found.
+    #[test]
+    fn few_have_the_order_that_they_have_among_all() {
+        for weights in [vec![3; 30], (0..30).map(|place| place * 7 % 11).collect()] {
+            let lot = lot(&weights);
+            let resting: Vec<usize> = (0..30).filter(|place| place % 9 != 2).collect();
+            for strategy in [Strategy::Priority, Strategy::Session, Strategy::RoundRobin] {
+                for turn in 0..60 {
+                    let draw = Draw { strategy, turn, session: Some(mix(turn, 77)), load: &|_| Busy::default() };
+                    let mut few = Vec::new();
+                    lot.visit_few(&draw, vec![2, 11, 20, 29], &mut |place| {
+                        few.push(place);
+                        true
+                    });
+                    assert_eq!(few, order(&lot, strategy, turn, &resting), "{strategy:?}");
+                }
+            }
         }
     }
 

@@ -103,7 +103,13 @@ impl Snapshot {
                 // Only who is asked has had a turn; with two providers that take turns it would otherwise always be the same.
                 let turn = if place == 0 { question.turn(&provider.turn) } else { provider.turn.peek() };
                 let standing = |credential: &Credential| question.standing(credential, &candidate.model);
-                choice.choose(strategy, turn, session, wanted, &judge(question, candidate.member, &standing))
+                choice.choose(
+                    strategy,
+                    turn,
+                    session,
+                    wanted,
+                    &judge(question, candidate.member, &candidate.model, &standing),
+                )
             });
             Target {
                 provider: provider.clone(),
@@ -123,7 +129,12 @@ impl Snapshot {
 }
 
 /// What decides about each credential of a member's provider.
-pub fn judge<'a>(question: &Question<'a>, member: &Member, standing: &'a dyn Fn(&Credential) -> Standing) -> Judge<'a> {
+pub fn judge<'a>(
+    question: &Question<'a>,
+    member: &Member,
+    model: &'a str,
+    standing: &'a dyn Fn(&Credential) -> Standing,
+) -> Judge<'a> {
     let pinned = question.owner.and_then(|owner| owner.credential_id.as_deref());
-    Judge { reach: question.reach, pinned, standing, tries_out: member.policy.terminal, now: question.now }
+    Judge { reach: question.reach, pinned, standing, tries_out: member.policy.terminal, model, now: question.now }
 }

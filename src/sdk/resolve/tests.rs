@@ -431,8 +431,8 @@ fn a_conversation_stays_with_its_owner() {
     }
 }
 
-#[test]
-fn no_more_credentials_are_chosen_than_there_are_attempts_and_some() {
+/// A provider with a hundred accounts, named by their numbers.
+fn hundred() -> Snapshot {
     let rows = (0..100).map(|number| CredentialRow {
         id: format!("{number}").into(),
         provider_id: "id-p".into(),
@@ -446,6 +446,37 @@ fn no_more_credentials_are_chosen_than_there_are_attempts_and_some() {
     });
     let mut snapshot = snapshot(vec![provider("p", "openai", json!({}))], &[]);
     snapshot.credentials = Rc::new(Credentials::assemble(rows.collect(), vec![], None));
+    snapshot
+}
+
+#[test]
+fn no_more_credentials_are_chosen_than_there_are_attempts_and_some() {
+    let snapshot = hundred();
     let wanted = snapshot.max_attempts() as usize + SPARE_CREDENTIALS;
     assert_eq!(ask("p/m").credentials(&snapshot).len(), wanted);
+}
+
+/// Those who do not rest are remembered for a moment, and nobody else is handed out for that.
+#[test]
+fn the_few_who_do_not_rest_are_remembered_for_a_moment() {
+    let snapshot = hundred();
+    let resting = |but: &[&str]| {
+        let names = (0..100).map(|number| &*format!("{number}").leak()).filter(|name| !but.contains(name));
+        names.fold(Fake::default(), |fake, name| fake.with(name, Standing::Resting, 60))
+    };
+    let chosen = |fake: Fake, model, millis: i64| {
+        let asked = Ask { fake, ..ask(model) };
+        let plan = asked.of(|question| snapshot.resolve(&Question { now: Timestamp(NOW.0 + millis), ..*question }));
+        let mut ids: Vec<_> = plan.unwrap().targets[0].credentials.iter().map(|one| one.id.to_string()).collect();
+        ids.sort();
+        ids
+    };
+    assert_eq!(chosen(resting(&["3", "50", "7"]), "p/m", 0), ["3", "50", "7"]);
+    // One more rests, which is known at once; one comes back, which is known for another model, and a moment later.
+    assert_eq!(chosen(resting(&["3", "9"]), "p/m", 1), ["3"]);
+    assert_eq!(chosen(resting(&["3", "9"]), "p/other", 1), ["3", "9"]);
+    assert_eq!(chosen(resting(&["3", "9"]), "p/m", 500), ["3", "9"]);
+    // When all of them rest, the others are looked at.
+    assert_eq!(chosen(resting(&["8"]), "p/m", 501), ["8"]);
+    assert!(chosen(resting(&[]), "p/m", 502).len() > 1);
 }
