@@ -15,6 +15,7 @@ use crate::protocol::convert::StreamFault;
 use crate::protocol::dialect::Dialect;
 use crate::protocol::error::{self, Failure};
 use crate::protocol::headers;
+use crate::protocol::rate_limits;
 
 /// Longest body of an upstream's error that is read.
 pub const MAX_ERROR_BYTES: usize = 64 * 1024;
@@ -82,7 +83,7 @@ pub fn from_upstream_error(
     headers.remove(CONTENT_ENCODING);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let text = std::str::from_utf8(body).map(|text| redact(text, secret.unwrap_or_default())).unwrap_or_default();
-    let retry_after = error::retry_after(upstream_headers, &text, at);
+    let retry_after = rate_limits::seconds(upstream_headers, &text, at.0);
     if let (Some(seconds), false) = (retry_after, headers.contains_key(RETRY_AFTER)) {
         headers.insert(RETRY_AFTER, seconds.into());
     }

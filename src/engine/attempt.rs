@@ -251,15 +251,14 @@ impl Run<'_> {
 
     /// How many calls a target may make: so many that each after it who can be asked is left one.
     fn granted(&self, plan: &Plan, turn: &Turn<'_>) -> u32 {
-        let wanted = turn.wanted();
         let after = plan.targets.get(turn.at + 1..).filter(|_| !turn.target.policy.terminal).unwrap_or_default();
-        let number = |length| u32::try_from(length).unwrap_or(u32::MAX);
-        if wanted.saturating_add(number(after.len())) <= self.budget {
-            return wanted;
+        let wanted = usize::try_from(turn.target.wanted()).unwrap_or(usize::MAX);
+        if wanted.saturating_add(after.len()) <= usize::try_from(self.budget).unwrap_or(usize::MAX) {
+            return turn.target.wanted();
         }
         let last = after.iter().position(|target| target.policy.terminal).unwrap_or(after.len());
         let others = after.iter().take(last.saturating_add(1)).filter(|target| self.can_be_asked(target)).count();
-        wanted.min(self.budget.saturating_sub(number(others)).max(1))
+        turn.target.grant(self.budget, others)
     }
 
     /// Takes back what a target was granted that has made no call, and keeps what it was to be told.

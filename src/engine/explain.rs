@@ -2,11 +2,10 @@
 
 use super::attempt::ClientCall;
 use super::select::{ConversionRules, Target};
-use super::translate::dialect_for;
+use super::translate::{convert, dialect_for};
+use crate::protocol::convert::ConvertError;
 use crate::protocol::convert::media::Media;
-use crate::protocol::convert::{self, Context, ConvertError, count, embeddings};
 use crate::protocol::dialect::Dialect;
-use crate::protocol::operation::Operation;
 
 /// What would become of a call at one target.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,26 +32,10 @@ pub enum Prospect {
 /// Tells what would become of `call` at `target`.
 pub fn prospect(call: &ClientCall, target: &Target, rules: ConversionRules) -> Prospect {
     let Some(dialect) = dialect_for(call, target) else { return Prospect::NoOperation };
-    let request = &call.request;
-    if dialect == request.dialect {
+    if dialect == call.request.dialect {
         return Prospect::Own;
     }
-    let Ok(body) = std::str::from_utf8(&request.body) else {
-        return Prospect::Impossible(dialect, "the request body is not valid UTF-8".to_owned());
-    };
-    let nothing = Media::new();
-    let context =
-        Context { model: &target.model, stream: request.stream, server_tools: rules.server_tools, media: &nothing };
-    let result = match request.operation {
-        Operation::Generate => convert::request(request.dialect, dialect, body, &context),
-        Operation::CountTokens if count::can_count(dialect) => count::request(request.dialect, dialect, body, &context),
-        Operation::CountTokens => Ok(convert::ConvertedRequest::default()),
-        Operation::Embed | Operation::EmbedBatch if dialect == Dialect::Gemini => {
-            embeddings::to_gemini(body, &target.model)
-        }
-        Operation::Embed | Operation::EmbedBatch => embeddings::to_openai(request.operation, body, &target.model),
-    };
-    match result {
+    match convert(call, target, dialect, rules, &Media::new()) {
         Ok(converted) if converted.losses.matters() && (rules.strict || call.strict) => {
             Prospect::TooLossy(dialect, converted.losses.text())
         }

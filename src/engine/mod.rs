@@ -16,6 +16,7 @@ pub mod error;
 pub mod explain;
 pub mod failover;
 pub mod failure;
+mod glob;
 pub mod health;
 pub mod load;
 mod media;

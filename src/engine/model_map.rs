@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use regex_lite::Regex;
 
+use super::glob;
 use crate::store::options::{self, ModelRule};
 
 /// The rules of a provider, compiled.
@@ -19,8 +20,7 @@ pub struct ModelMap {
 #[derive(Debug)]
 enum Pattern {
     Regex(Regex),
-    /// The pieces between the asterisks.
-    Glob(Vec<String>),
+    Glob(String),
 }
 
 /// A rule that cannot be used.
@@ -60,7 +60,7 @@ impl ModelMap {
             let pattern = if *is_regex {
                 Pattern::Regex(whole(pattern).map_err(|error| BadRule { rule, member: "pattern", message: error })?)
             } else if pattern.contains('*') {
-                Pattern::Glob(pattern.split('*').map(str::to_owned).collect())
+                Pattern::Glob(pattern.clone())
             } else {
                 compiled.exact.entry(pattern.clone()).or_insert(target);
                 continue;
@@ -98,24 +98,9 @@ impl Pattern {
     fn matches(&self, name: &str) -> bool {
         match self {
             Self::Regex(regex) => regex.is_match(name),
-            Self::Glob(pieces) => glob(pieces, name),
+            Self::Glob(pattern) => glob::matches(pattern, name),
         }
     }
-}
-
-/// Whether `name` is these pieces with anything between them.
-fn glob(pieces: &[String], name: &str) -> bool {
-    let Some((first, rest)) = pieces.split_first() else { return false };
-    let Some((last, middle)) = rest.split_last() else { return name == first };
-    let Some(mut name) = name.strip_prefix(first.as_str()).and_then(|name| name.strip_suffix(last.as_str())) else {
-        return false;
-    };
-    // The leftmost place leaves the most for those that follow.
-    for piece in middle {
-        let Some((_, after)) = name.split_once(piece.as_str()) else { return false };
-        name = after;
-    }
-    true
 }
 
 #[cfg(test)]

@@ -74,6 +74,40 @@ pub(super) fn dialect_for(call: &ClientCall, target: &Target) -> Option<Dialect>
     }
 }
 
+/// Whether `target` is asked for a stream.
+fn is_streamed(call: &ClientCall, target: &Target) -> bool {
+    call.request.operation == Operation::Generate
+        && match target.provider.streaming {
+            Streaming::Either => call.request.stream,
+            Streaming::Always => true,
+            Streaming::Never => false,
+        }
+}
+
+/// `call` in the words of `target`, which is asked in another `dialect`, with the files that were `fetched` for it.
+pub(super) fn convert(
+    call: &ClientCall,
+    target: &Target,
+    dialect: Dialect,
+    rules: ConversionRules,
+    fetched: &Media,
+) -> Result<ConvertedRequest, ConvertError> {
+    let request = &call.request;
+    let body = std::str::from_utf8(&request.body)
+        .map_err(|_| ConvertError::invalid("", "the request body is not valid UTF-8"))?;
+    let stream = is_streamed(call, target);
+    let context = Context { model: &target.model, stream, server_tools: rules.server_tools, media: fetched };
+    match request.operation {
+        Operation::Generate => convert::request(request.dialect, dialect, body, &context),
+        Operation::CountTokens if count::can_count(dialect) => count::request(request.dialect, dialect, body, &context),
+        Operation::CountTokens => Ok(ConvertedRequest::default()),
+        Operation::Embed | Operation::EmbedBatch if dialect == Dialect::Gemini => {
+            embeddings::to_gemini(body, &target.model)
+        }
+        Operation::Embed | Operation::EmbedBatch => embeddings::to_openai(request.operation, body, &target.model),
+    }
+}
+
 /// Puts `call` into the words of `target`, which is asked in `dialect`, and applies the provider's rules to them.
 pub(super) async fn translate(
     scope: &Scope,
@@ -102,12 +136,7 @@ async fn in_dialect(
     media_settings: &MediaSettings,
 ) -> Result<Translated, Untranslatable> {
     let request = &call.request;
-    let stream = request.operation == Operation::Generate
-        && match target.provider.streaming {
-            Streaming::Either => request.stream,
-            Streaming::Always => true,
-            Streaming::Never => false,
-        };
+    let stream = is_streamed(call, target);
     let as_array = request.stream && request.dialect == Dialect::Gemini && !asks_for_events(call.query.as_deref());
     if dialect == request.dialect {
         let body = request.body_for(&target.model, stream, target.provider.endpoint.ask_for_usage);
@@ -125,7 +154,7 @@ async fn in_dialect(
             losses: Losses::default(),
         });
     }
-    let converted = convert_with_media(scope, call, target, dialect, stream, rules, media_settings).await?;
+    let converted = convert_with_media(scope, call, target, dialect, rules, media_settings).await?;
     if converted.losses.matters() && (rules.strict || call.strict) {
         return Err(Untranslatable::Elsewhere(EngineError::Lossy(converted.losses.text())));
     }
@@ -180,29 +209,12 @@ async fn convert_with_media(
     call: &ClientCall,
     target: &Target,
     dialect: Dialect,
-    stream: bool,
     rules: ConversionRules,
     media_settings: &MediaSettings,
 ) -> Result<ConvertedRequest, Untranslatable> {
-    let request = &call.request;
-    let body = std::str::from_utf8(&request.body).map_err(|_| {
-        Untranslatable::Invalid(EngineError::InvalidRequest("the request body is not valid UTF-8".to_owned()))
-    })?;
     let mut fetched = Media::new();
     loop {
-        let context = Context { model: &target.model, stream, server_tools: rules.server_tools, media: &fetched };
-        let result = match request.operation {
-            Operation::Generate => convert::request(request.dialect, dialect, body, &context),
-            Operation::CountTokens if count::can_count(dialect) => {
-                count::request(request.dialect, dialect, body, &context)
-            }
-            Operation::CountTokens => Ok(ConvertedRequest::default()),
-            Operation::Embed | Operation::EmbedBatch if dialect == Dialect::Gemini => {
-                embeddings::to_gemini(body, &target.model)
-            }
-            Operation::Embed | Operation::EmbedBatch => embeddings::to_openai(request.operation, body, &target.model),
-        };
-        match result {
+        match convert(call, target, dialect, rules, &fetched) {
             Ok(converted) => return Ok(converted),
             Err(ConvertError::NeedsMedia(urls)) if fetched.is_empty() => {
                 fetched = media::fetch_all(scope, &urls, media_settings)

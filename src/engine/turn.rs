@@ -64,12 +64,6 @@ impl<'p> Turn<'p> {
         turn
     }
 
-    /// How many calls it could make use of.
-    pub(super) fn wanted(&self) -> u32 {
-        let credentials = u32::try_from(self.target.credentials.len().max(1)).unwrap_or(u32::MAX);
-        credentials.saturating_add(self.retries)
-    }
-
     /// The credential whose turn it is; a target that needs none has one turn without.
     pub(super) fn next_credential(&mut self) -> Option<Option<Rc<Credential>>> {
         let credentials = &self.target.credentials;
@@ -115,6 +109,6 @@ impl<'p> Turn<'p> {
     }
 
     pub(super) fn retry(&self) -> Option<&Retry> {
-        self.target.policy.retry.as_ref().or(self.target.provider.policy.retry.as_ref())
+        self.target.retry()
     }
 }

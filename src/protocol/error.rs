@@ -3,14 +3,13 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tollgate_macros::Read;
 
 use super::dialect::Dialect;
 use super::{claude, gemini, openai_chat, openai_responses};
-use crate::platform::clock::Timestamp;
 
 /// A failure as a client is told of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,31 +85,6 @@ pub fn is_envelope(dialect: Dialect, text: &str) -> bool {
     }
 }
 
-/// After how many seconds an upstream wants to be asked again, at least 1, as its headers or its error say in one of the forms that
-/// vendors have: `retry-after` in seconds or as a date, `retry-after-ms`, Google's `RetryInfo`.
-pub fn retry_after(headers: &HeaderMap, text: &str, now: Timestamp) -> Option<u64> {
-    let header = |name: &str| Some(headers.get(name)?.to_str().ok()?.trim());
-    let number = |name: &str| header(name)?.parse::<f64>().ok();
-    let date = || seconds_until(header("retry-after")?, now);
-    let delay = || {
-        let value: Value = serde_json::from_str(text).ok()?;
-        let details = value.get(0).unwrap_or(&value).pointer("/error/details")?.as_array()?;
-        let delay = details.iter().find_map(|detail| detail.get("retryDelay")?.as_str())?;
-        delay.strip_suffix('s')?.parse::<f64>().ok()
-    };
-    let milliseconds = || Some(number("retry-after-ms")? / 1000.0);
-    let seconds = number("retry-after").or_else(date).or_else(milliseconds).or_else(delay)?;
-    // A day is more than anyone waits; what is beyond it is a mistake.
-    (0.0..=86_400.0).contains(&seconds).then(|| (seconds.ceil() as u64).max(1))
-}
-
-/// The seconds from `now` until an HTTP date (<https://www.rfc-editor.org/rfc/rfc9110#name-date-time-formats>), none if it is over. Its
-/// preferred format alone is read, which is that of mails.
-fn seconds_until(date: &str, now: Timestamp) -> Option<f64> {
-    let date = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(date).ok()?;
-    Some((date.as_millisecond().saturating_sub(now.0).max(0)) as f64 / 1000.0)
-}
-
 /// Whether an error says that the prompt is longer than the model takes. Agents shorten their history when they read that.
 pub fn is_context_overflow(text: &str) -> bool {
     const WORDS: [&str; 5] = [
@@ -138,34 +112,4 @@ pub fn message_in(status: StatusCode, text: &str) -> Option<String> {
         .find_map(|place| value.pointer(place)?.as_str())
         .filter(|message| !message.is_empty())
         .map(str::to_owned)
-}
-
-#[cfg(test)]
-mod tests {
-    use http::HeaderValue;
-
-    use super::*;
-
-    #[test]
-    fn a_waiting_time_is_read_in_each_form() {
-        // Sunday, 6 November 1994, 08:49:37.
-        let now = Timestamp(784_111_777_000);
-        let info =
-            r#"{"error":{"details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"2.5s"}]}}"#;
-        for (name, value, text, expected) in [
-            ("retry-after", "7", "", Some(7)),
-            ("retry-after", "0", "", Some(1)),
-            ("retry-after", "Sun, 06 Nov 1994 08:50:00 GMT", "", Some(23)),
-            ("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT", "", Some(1)),
-            ("retry-after", "Sat, 05 Nov 1994 08:49:37 GMT", "", Some(1)),
-            ("retry-after", "Tue, 08 Nov 1994 08:49:37 GMT", "", None),
-            ("retry-after", "soon", info, Some(3)),
-            ("retry-after-ms", "1500", "", Some(2)),
-            ("x", "y", info, Some(3)),
-            ("x", "y", "{}", None),
-        ] {
-            let headers = HeaderMap::from_iter([(name.parse().unwrap(), HeaderValue::from_static(value))]);
-            assert_eq!(retry_after(&headers, text, now), expected, "{name}: {value}");
-        }
-    }
 }

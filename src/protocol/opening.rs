@@ -7,6 +7,7 @@ use bytes::Bytes;
 use serde_json::Value;
 
 use super::convert::StreamFault;
+use super::convert::arguments::ObjectEnd;
 use super::convert::whole::fault_in;
 use super::dialect::Dialect;
 use super::glance::{has_object, is_error, type_of};
@@ -36,18 +37,21 @@ pub struct Opening {
 
 enum Framing {
     Events(Parser),
-    /// Gemini's array: what came, and where its next element begins.
+    /// Gemini's array: what came of an element, and whether that is all of it.
     Array {
         text: Vec<u8>,
-        next: usize,
+        end: ObjectEnd,
     },
 }
 
 impl Opening {
     /// For a stream in `dialect`, sent as events or, by Gemini, as one array.
     pub fn new(dialect: Dialect, events: bool) -> Self {
-        let framing =
-            if events { Framing::Events(Parser::default()) } else { Framing::Array { text: Vec::new(), next: 0 } };
+        let framing = if events {
+            Framing::Events(Parser::default())
+        } else {
+            Framing::Array { text: Vec::new(), end: ObjectEnd::default() }
+        };
         Self { dialect, framing, verdict: Verdict::Waiting, bytes: 0 }
     }
 
@@ -57,10 +61,7 @@ impl Opening {
         let Self { dialect, framing, verdict, .. } = self;
         match framing {
             Framing::Events(parser) => parser.feed(piece, &mut |event| take(*dialect, event, verdict)),
-            Framing::Array { text, next } => {
-                text.extend_from_slice(piece);
-                take_elements(text, next, verdict);
-            }
+            Framing::Array { text, end } => take_elements(piece, text, end, verdict),
         }
         self.verdict != Verdict::Waiting || self.bytes > MAX_OPENING_BYTES
     }
@@ -170,22 +171,28 @@ fn gemini_event(event: &Value) -> Verdict {
     )
 }
 
-fn take_elements(text: &[u8], next: &mut usize, verdict: &mut Verdict) {
-    while *verdict == Verdict::Waiting {
-        let rest = text.get(*next..).unwrap_or_default();
-        let skipped = rest.iter().take_while(|byte| byte.is_ascii_whitespace() || b"[,".contains(byte)).count();
-        let rest = rest.get(skipped..).unwrap_or_default();
-        if rest.is_empty() || rest.starts_with(b"]") {
+/// An element is read once, when it is complete: it may come in many pieces.
+fn take_elements(piece: &[u8], text: &mut Vec<u8>, end: &mut ObjectEnd, verdict: &mut Verdict) {
+    for byte in piece {
+        if *verdict != Verdict::Waiting {
             return;
         }
-        let mut elements = serde_json::Deserializer::from_slice(rest).into_iter::<Value>();
-        match elements.next() {
-            Some(Ok(element)) => {
-                *verdict = gemini_event(&element);
-                *next += skipped + elements.byte_offset();
+        match byte {
+            b'[' | b',' | b']' if text.is_empty() => continue,
+            byte if text.is_empty() && byte.is_ascii_whitespace() => continue,
+            b'{' => {}
+            _ if text.is_empty() => {
+                *verdict = Verdict::Begun;
+                return;
             }
-            Some(Err(error)) if error.is_eof() => return,
-            _ => *verdict = Verdict::Begun,
+            _ => {}
+        }
+        text.push(*byte);
+        end.feed([*byte]);
+        if end.is_complete() {
+            *verdict = gemini(text);
+            text.clear();
+            *end = ObjectEnd::default();
         }
     }
 }
@@ -326,6 +333,22 @@ mod tests {
         assert_eq!(judge(Dialect::Gemini, false, &whole.chunks(1).collect::<Vec<_>>()), (true, Verdict::Begun));
         let error = br#"[{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"no"}}]"#;
         assert!(matches!(judge(Dialect::Gemini, false, &[error]).1, Verdict::Failed(fault) if fault.status == 429));
+    }
+
+    /// It is read when its last piece comes, which is neither sooner nor later.
+    #[test]
+    fn a_long_element_is_read_once() {
+        let image =
+            format!(r#"[{{"candidates":[{{"content":{{"parts":[{{"text":"{}"}}]}}}}]}}"#, "}{\\\"".repeat(250_000));
+        let mut opening = Opening::new(Dialect::Gemini, false);
+        let pieces: Vec<&[u8]> = image.as_bytes().chunks(1400).collect();
+        let (last, before) = pieces.split_last().unwrap();
+        for piece in before {
+            assert!(!opening.piece(&Bytes::copy_from_slice(piece)));
+            assert_eq!(opening.verdict(), &Verdict::Waiting);
+        }
+        opening.piece(&Bytes::copy_from_slice(last));
+        assert_eq!(opening.verdict(), &Verdict::Begun);
     }
 
     #[test]

@@ -36,6 +36,14 @@ pub fn told(headers: &HeaderMap, error: Option<&Value>, now: i64) -> Option<Dura
     longest(waits.into_iter().flatten()).map(duration)
 }
 
+/// After how many seconds a client should ask again, at least 1: what the upstream says in so many words, be it in its headers or in
+/// the text of its error, which Gemini wraps in an array in some streams.
+pub fn seconds(headers: &HeaderMap, text: &str, now: i64) -> Option<u64> {
+    let answer: Option<Value> = serde_json::from_str(text).ok();
+    let error = answer.as_ref().and_then(|answer| answer.get(0).unwrap_or(answer).get("error"));
+    Some((told(headers, error, now)?.as_secs_f64().ceil() as u64).max(1))
+}
+
 /// For how long an account that is too fast is to be left alone: what the upstream says, or the reset of a limit that is used up and a
 /// little more, whichever is longer. Where neither is there, the last reset of all limits counts.
 pub fn wait(headers: &HeaderMap, error: Option<&Value>, now: i64) -> Option<Duration> {
@@ -131,6 +139,29 @@ mod tests {
             let error: Value = serde_json::from_str(error).unwrap();
             let expected = millis.map(Duration::from_millis);
             assert_eq!(told(&headers(lines), Some(&error), NOW), expected, "{lines:?} {error}");
+        }
+    }
+
+    #[test]
+    fn clients_are_told_whole_seconds() {
+        let info =
+            r#"{"error":{"details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"2.5s"}]}}"#;
+        let wrapped = format!("[{info}]");
+        for (lines, text, expected) in [
+            (&[("retry-after", "7")][..], "", Some(7)),
+            (&[("retry-after", "0")], "", Some(1)),
+            (&[("retry-after", "1000000")], "", Some(1_000_000)),
+            (&[("retry-after", "1e30")], "", None),
+            (&[("retry-after", "Thu, 21 Aug 2025 12:41:29 GMT")], "", Some(30)),
+            (&[("retry-after", "Thu, 21 Aug 2025 12:40:59 GMT")], "", Some(1)),
+            (&[("retry-after", "soon")], info, Some(3)),
+            (&[("retry-after-ms", "1500")], "", Some(2)),
+            (&[], &wrapped, Some(3)),
+            (&[], r#"{"error":{"resets_in_seconds":90}}"#, Some(90)),
+            (&[], "{}", None),
+            (&[], "<html>", None),
+        ] {
+            assert_eq!(seconds(&headers(lines), text, NOW), expected, "{lines:?} {text}");
         }
     }
 

@@ -10,10 +10,11 @@ use crate::app::error::AppError;
 use crate::app::rfc3339;
 use crate::engine::attempt::ClientCall;
 use crate::engine::explain::{Prospect, prospect};
-use crate::engine::health::{Rest, Standing};
+use crate::engine::health::{Health, Rest, Standing};
 use crate::engine::select::{Plan, Target};
 use crate::engine::snapshot::{Credential, Provider, Snapshot};
 use crate::platform::Scope;
+use crate::platform::clock::Timestamp;
 use crate::sdk::{Candidate, Continued, Handle, Question, Resolution, SkipReason, Skipped, judge};
 use crate::store::options::{Quota, Retry, Strategy, Timeouts, Trigger};
 
@@ -102,9 +103,11 @@ pub struct ExplainedCandidate {
     pub retry: Option<Retry>,
     /// How long it is waited for.
     pub timeouts: Timeouts,
+    /// How many of the upstream calls it is granted when its turn comes; 0 for one that is never reached.
+    pub grant: u32,
     /// Its quotas.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub quotas: Vec<Quota>,
+    pub quotas: Vec<ExplainedQuota>,
     /// Who among its credentials goes first.
     pub strategy: Strategy,
     /// Its credentials: those that are tried first, in this order, then the others.
@@ -128,7 +131,18 @@ pub struct ExplainedCredential {
     pub under_way: u32,
     /// Its quotas.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub quotas: Vec<Quota>,
+    pub quotas: Vec<ExplainedQuota>,
+}
+
+/// A quota.
+#[derive(Debug, Serialize)]
+pub struct ExplainedQuota {
+    /// What it holds.
+    #[serde(flatten)]
+    pub quota: Quota,
+    /// What was spent in its window; `None` where it does not hold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spent: Option<i64>,
 }
 
 /// How it stands with somebody.
@@ -146,14 +160,9 @@ pub struct ExplainedStanding {
 
 impl From<Standing> for ExplainedStanding {
     fn from(standing: Standing) -> Self {
-        let (standing, rest) = match standing {
-            Standing::Ready => ("ready", None),
-            Standing::Resting(rest) => ("resting", Some(rest)),
-            Standing::Probing(rest) => ("probing", Some(rest)),
-            Standing::Out(rest) => ("out", Some(rest)),
-        };
-        let until = rest.as_ref().and_then(|rest| rest.until).map(rfc3339);
-        Self { standing, until, cause: rest.map(|rest| rest.cause) }
+        let rest = standing.rest();
+        let until = rest.and_then(|rest| rest.until).map(rfc3339);
+        Self { standing: standing.name(), until, cause: rest.map(|rest| rest.cause.clone()) }
     }
 }
 
@@ -213,7 +222,7 @@ pub async fn request_explain(
             explanation.route = route.map(|route| route.name.clone());
             explanation.strategy = route.map(|route| route.strategy);
             explanation.max_attempts = Some(plan.max_attempts);
-            explanation.candidates = candidates(&question, &resolution, &plan, call);
+            explanation.candidates = candidates(handle.health(), &question, &resolution, &plan, call);
             explanation.skipped = resolution.skipped.into_iter().map(skip).collect();
         }
         Err(refusal) => {
@@ -233,38 +242,92 @@ fn continuation(snapshot: &Snapshot, continued: &Continued) -> Option<Continuati
 }
 
 fn candidates(
+    health: &Health,
     question: &Question<'_>,
     resolution: &Resolution<'_>,
     plan: &Plan,
     call: &ClientCall,
 ) -> Vec<ExplainedCandidate> {
-    let pairs = resolution.candidates.iter().zip(&plan.targets).enumerate();
-    pairs
-        .map(|(place, (candidate, target))| {
-            let (member, provider) = (candidate.member, &target.provider);
-            let (dialect, losses, passed_over) = described(prospect(call, target, plan.conversion), call);
-            ExplainedCandidate {
-                provider: provider.name.clone(),
-                channel: provider.channel.id(),
-                model: target.model.clone(),
-                reason: reason(place, candidate, resolution),
-                tier: member.tier,
-                weight: member.weight,
-                standing: question.health.of_provider(provider, &target.model, question.now).into(),
-                under_way: provider.load.under_way(),
-                dialect,
-                losses,
-                passed_over,
-                terminal: member.policy.terminal,
-                triggers: member.policy.triggers.clone(),
-                retry: member.policy.retry.clone().or_else(|| provider.policy.retry.clone()),
-                timeouts: provider.policy.timeouts.clone(),
-                quotas: provider.policy.quotas.clone(),
-                strategy: provider.policy.strategy,
-                credentials: credentials(question, candidate, target),
+    let mut budget = Budget { left: plan.max_attempts, most: plan.max_attempts, ended_by: None };
+    let prospects: Vec<_> =
+        plan.targets.iter().map(|target| described(prospect(call, target, plan.conversion), call)).collect();
+    let can_be_asked: Vec<bool> = prospects.iter().map(|(_, _, passed_over)| passed_over.is_none()).collect();
+    let rows = resolution.candidates.iter().zip(&plan.targets).zip(prospects).enumerate();
+    rows.map(|(place, ((candidate, target), (dialect, losses, passed_over)))| {
+        let (member, provider) = (candidate.member, &target.provider);
+        let (grant, passed_over) = budget.grant(target, others_after(plan, &can_be_asked, place), passed_over);
+        ExplainedCandidate {
+            provider: provider.name.clone(),
+            channel: provider.channel.id(),
+            model: target.model.clone(),
+            reason: reason(place, candidate, resolution),
+            tier: member.tier,
+            weight: member.weight,
+            standing: question.health.of_provider(provider, &target.model, question.now).into(),
+            under_way: provider.load.under_way(),
+            dialect,
+            losses,
+            passed_over,
+            terminal: member.policy.terminal,
+            triggers: member.policy.triggers.clone(),
+            retry: target.retry().cloned(),
+            timeouts: provider.policy.timeouts.clone(),
+            grant,
+            quotas: quotas(health, &provider.id, &provider.policy.quotas, question.now),
+            strategy: provider.policy.strategy,
+            credentials: credentials(health, question, candidate, target),
+        }
+    })
+    .collect()
+}
+
+/// How many of those after a place may be asked too: up to the first that is terminal.
+fn others_after(plan: &Plan, can_be_asked: &[bool], place: usize) -> usize {
+    if plan.targets.get(place).is_none_or(|target| target.policy.terminal) {
+        return 0;
+    }
+    let after = plan.targets.iter().zip(can_be_asked).skip(place + 1);
+    let mut others = 0;
+    for (target, can_be_asked) in after {
+        others += usize::from(*can_be_asked);
+        if target.policy.terminal {
+            break;
+        }
+    }
+    others
+}
+
+/// The upstream calls of a request, if all who are asked fail.
+struct Budget {
+    left: u32,
+    most: u32,
+    /// The terminal candidate after which nobody is asked.
+    ended_by: Option<Arc<str>>,
+}
+
+impl Budget {
+    /// How many calls are granted to the next, and why it is passed over.
+    fn grant(&mut self, target: &Target, others: usize, passed_over: Option<String>) -> (u32, Option<String>) {
+        let passed_over = passed_over.or_else(|| match &self.ended_by {
+            Some(name) => Some(format!("{name}, which comes before it, is terminal")),
+            None if self.left == 0 => {
+                Some(format!("those before it are granted all {} calls of `max_attempts`", self.most))
             }
-        })
-        .collect()
+            None => None,
+        });
+        if passed_over.is_some() {
+            return (0, passed_over);
+        }
+        let grant = target.grant(self.left, others);
+        self.left -= grant;
+        self.ended_by = target.policy.terminal.then(|| target.provider.name.clone());
+        (grant, None)
+    }
+}
+
+fn quotas(health: &Health, owner: &str, quotas: &[Quota], now: Timestamp) -> Vec<ExplainedQuota> {
+    let explained = |quota: &Quota| ExplainedQuota { quota: quota.clone(), spent: health.spent(owner, quota, now) };
+    quotas.iter().map(explained).collect()
 }
 
 /// Why somebody has its place.
@@ -276,26 +339,13 @@ fn reason(place: usize, candidate: &Candidate<'_>, resolution: &Resolution<'_>) 
     let is_leading = resolution.candidates.first().is_some_and(|first| first.member.tier == tier);
     match resolution.rule.route() {
         Some(route) if is_leading && place > 0 => {
-            format!(
-                "ready, of the leading tier {tier}; the strategy {} put others first",
-                strategy_name(route.strategy)
-            )
+            format!("ready, of the leading tier {tier}; the strategy {} put others first", route.strategy)
         }
         Some(route) if is_leading => {
-            format!("ready, of the leading tier {tier}; strategy {}", strategy_name(route.strategy))
+            format!("ready, of the leading tier {tier}; strategy {}", route.strategy)
         }
         Some(_) => format!("ready, of tier {tier}, which is tried after the tiers before it; weight {weight}"),
         None => "ready".to_owned(),
-    }
-}
-
-fn strategy_name(strategy: Strategy) -> &'static str {
-    match strategy {
-        Strategy::Weighted => "weighted",
-        Strategy::RoundRobin => "round_robin",
-        Strategy::Priority => "priority",
-        Strategy::LeastInFlight => "least_in_flight",
-        Strategy::Session => "session",
     }
 }
 
@@ -318,16 +368,21 @@ fn described(prospect: Prospect, call: &ClientCall) -> (Option<&'static str>, St
     }
 }
 
-fn credentials(question: &Question<'_>, candidate: &Candidate<'_>, target: &Target) -> Vec<ExplainedCredential> {
+fn credentials(
+    health: &Health,
+    question: &Question<'_>,
+    candidate: &Candidate<'_>,
+    target: &Target,
+) -> Vec<ExplainedCredential> {
     let standing = |credential: &Credential| question.standing(credential, &target.model);
-    let judge = judge(question, &standing);
+    let judge = judge(question, candidate.member, &target.model, &standing);
     let explained = |place: Option<usize>, credential: &Credential| ExplainedCredential {
         name: credential.name.clone(),
         place,
         weight: credential.weight,
         standing: judge.standing(credential).into(),
         under_way: credential.load.under_way(),
-        quotas: credential.policy.quotas.clone(),
+        quotas: quotas(health, &credential.id, &credential.policy.quotas, question.now),
     };
     let tried = target.credentials.iter().enumerate().map(|(place, credential)| explained(Some(place + 1), credential));
     let is_tried = |credential: &Credential| target.credentials.iter().any(|tried| tried.id == credential.id);

@@ -115,6 +115,12 @@ impl Health {
         reports
     }
 
+    /// What was spent of a `quota` of `owner`, the id of a provider or a credential, in its window; `None` for a quota that does not hold.
+    pub fn spent(&self, owner: &str, quota: &Quota, now: Timestamp) -> Option<i64> {
+        let gauge = Gauge::of(quota)?;
+        Some(self.state.borrow().quota(owner, gauge).map_or(0, |known| known.spent.total(gauge, now)))
+    }
+
     fn of_report(&self, state: &State, credential: &Credential, now: Timestamp) -> CredentialReport {
         let rows = state.credentials.get(&credential.id);
         let mut rests: Vec<RestReport> = rows

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use http::{HeaderMap, HeaderName};
 
 use super::edit::Edit;
-use super::glob;
 use super::head::{Headers, Query};
 use super::path::{Path, Step};
 use super::replace::Replace;
 use super::system::System;
+use crate::engine::glob;
 use crate::protocol::dialect::Dialect;
 use crate::protocol::headers::READ_FROM_CLIENT;
 use crate::protocol::operation::Operation;

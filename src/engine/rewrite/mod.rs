@@ -8,7 +8,6 @@ mod cache;
 mod compile;
 mod edit;
 mod fields;
-mod glob;
 mod head;
 mod path;
 mod replace;

@@ -1,6 +1,6 @@
 //! Which credentials of a provider are tried.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use super::lot::{Draw, Lot};
 use crate::engine::health::{Rest, Standing};
 use crate::engine::snapshot::Credential;
 use crate::platform::clock::Timestamp;
+use crate::protocol::hash::hash;
 use crate::store::options::Strategy;
 
 /// For how long one that has as many calls as it may is taken to be busy, in milliseconds.
@@ -39,7 +40,30 @@ pub struct Choice {
     lot: Lot,
     /// Where one was lately found that can be used: most likely it still can.
     usable: Cell<usize>,
+    /// Who can be used, where those are few.
+    few: RefCell<Few>,
 }
+
+/// Those who could be used a moment ago, so that the many who rest are not all asked for each request. Whether one still can is looked at
+/// again; whoever comes back is found a moment later.
+#[derive(Default)]
+struct Few {
+    places: Vec<usize>,
+    /// The model, as a hash.
+    model: u64,
+    since: Timestamp,
+}
+
+impl Few {
+    fn is_known(&self, judge: &Judge<'_>) -> bool {
+        (0..KNOWN_MS).contains(&judge.now.millis_since(self.since)) && self.model == hash(0, judge.model.as_bytes())
+    }
+}
+
+/// For how long they are known, in milliseconds.
+const KNOWN_MS: i64 = 200;
+/// From how many on who rest, and are met in one choice, it is worth knowing them.
+const MANY: usize = 48;
 
 /// How it stands with the credentials of a provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,6 +86,10 @@ pub struct Judge<'a> {
     pub pinned: Option<&'a str>,
     /// How one stands.
     pub standing: &'a dyn Fn(&Credential) -> Standing,
+    /// Whether those that are out are tried all the same where nobody else can be, as by a terminal member.
+    pub tries_out: bool,
+    /// The model as the provider names it.
+    pub model: &'a str,
     /// The time.
     pub now: Timestamp,
 }
@@ -82,7 +110,22 @@ impl Judge<'_> {
     }
 
     fn can_use(&self, credential: &Credential) -> bool {
-        self.allows(credential) && matches!(self.standing(credential), Standing::Ready | Standing::Probing(_))
+        self.allows(credential) && self.is_usable(credential)
+    }
+
+    /// Whether it can be used by whoever may.
+    fn is_usable(&self, credential: &Credential) -> bool {
+        matches!(self.standing(credential), Standing::Ready | Standing::Probing(_))
+    }
+}
+
+/// Whether one is only tried where nobody better is, and until when. More calls than it may have are never under way.
+fn last_resort(judge: &Judge<'_>, credential: &Credential) -> Option<(bool, Timestamp)> {
+    let end = |rest: Rest| rest.until.unwrap_or(Timestamp(i64::MAX));
+    match judge.standing(credential) {
+        Standing::Resting(rest) => Some((false, end(rest))),
+        Standing::Out(rest) if judge.tries_out && !credential.is_full() => Some((true, end(rest))),
+        _ => None,
     }
 }
 
@@ -90,7 +133,7 @@ impl Choice {
     /// A choice among these, in the order of their names.
     pub fn new(credentials: Vec<Rc<Credential>>) -> Self {
         let lot = Lot::new(credentials.iter().map(|credential| (credential.weight, &credential.id, &credential.name)));
-        Self { credentials, lot, usable: Cell::default() }
+        Self { credentials, lot, usable: Cell::default(), few: RefCell::default() }
     }
 
     /// All of them.
@@ -104,6 +147,7 @@ impl Choice {
             return Outlook::Ready;
         }
         let mut outlook = Outlook::Nobody;
+        let mut tries_out = false;
         for (place, credential) in
             self.credentials.iter().enumerate().filter(|(_, credential)| judge.allows(credential))
         {
@@ -114,16 +158,40 @@ impl Choice {
                 }
                 (Standing::Resting(rest), Outlook::Resting(other)) => Outlook::Resting(sooner(rest, other)),
                 (Standing::Resting(rest), _) => Outlook::Resting(rest),
-                (Standing::Out(rest), Outlook::Out(other)) => Outlook::Out(sooner(rest, other)),
-                (Standing::Out(rest), Outlook::Nobody) => Outlook::Out(rest),
-                (Standing::Out(_), resting) => resting,
+                (Standing::Out(rest), others) => {
+                    tries_out |= judge.tries_out && !credential.is_full();
+                    match others {
+                        Outlook::Out(other) => Outlook::Out(sooner(rest, other)),
+                        Outlook::Nobody => Outlook::Out(rest),
+                        resting => resting,
+                    }
+                }
             };
         }
-        outlook
+        match outlook {
+            Outlook::Out(rest) if tries_out => Outlook::Resting(rest),
+            outlook => outlook,
+        }
+    }
+
+    /// Those who can be used, if they are few and were lately found.
+    fn few(&self, judge: &Judge<'_>) -> Vec<usize> {
+        let few = self.few.borrow();
+        let is_known = few.is_known(judge);
+        let can_use = |place: &&usize| self.credentials.get(**place).is_some_and(|one| judge.can_use(one));
+        if is_known { few.places.iter().filter(can_use).copied().collect() } else { Vec::new() }
+    }
+
+    fn know_few(&self, judge: &Judge<'_>) {
+        let usable = self.credentials.iter().enumerate().filter(|(_, credential)| judge.is_usable(credential));
+        let places: Vec<usize> = usable.map(|(place, _)| place).collect();
+        // With more of them draws are quick, and a list would be long to go through.
+        let places = if places.len() * 8 <= self.credentials.len() { places } else { Vec::new() };
+        *self.few.borrow_mut() = Few { places, model: hash(0, judge.model.as_bytes()), since: judge.now };
     }
 
     /// At most `wanted` of those that can be used, in the order in which they are tried. Those that rest are only tried where nobody else
-    /// can be; the one that is soonest ready then goes first.
+    /// can be; the one that is soonest ready then goes first. Those that are out come after them, if they are tried at all.
     pub fn choose(
         &self,
         strategy: Strategy,
@@ -135,29 +203,33 @@ impl Choice {
         let mut chosen = Vec::with_capacity(wanted.min(self.credentials.len()));
         let get = |place: usize| self.credentials.get(place);
         let load = |place| get(place).map(|credential| credential.load.busy(judge.now)).unwrap_or_default();
-        self.lot.visit(
-            &Draw { strategy, turn, session, load: &load },
-            &mut |place| get(place).is_some_and(|credential| judge.can_use(credential)),
-            &mut |place| {
-                chosen.extend(get(place).cloned());
-                chosen.len() < wanted
-            },
-        );
+        let draw = Draw { strategy, turn, session, load: &load };
+        let mut take = |place| {
+            chosen.extend(get(place).cloned());
+            chosen.len() < wanted
+        };
+        let few = self.few(judge);
+        if few.is_empty() {
+            let mut resting = 0;
+            let mut usable = |place| {
+                let is_usable = get(place).is_some_and(|credential| judge.can_use(credential));
+                resting += usize::from(!is_usable);
+                is_usable
+            };
+            self.lot.visit(&draw, &mut usable, &mut take);
+            if resting >= MANY && !self.few.borrow().is_known(judge) {
+                self.know_few(judge);
+            }
+        } else {
+            self.lot.visit_few(&draw, few, &mut take);
+        }
         if chosen.is_empty() {
-            let mut resting: Vec<_> = self.resting(judge).collect();
-            resting.sort_by_key(|(until, _)| *until);
-            chosen.extend(resting.into_iter().take(wanted).map(|(_, credential)| credential));
+            let allowed = self.credentials.iter().filter(|credential| judge.allows(credential));
+            let mut others: Vec<_> = allowed.filter_map(|c| Some((last_resort(judge, c)?, c))).collect();
+            others.sort_by_key(|(rank, _)| *rank);
+            chosen.extend(others.into_iter().take(wanted).map(|(_, credential)| credential.clone()));
         }
         chosen
-    }
-
-    fn resting(&self, judge: &Judge<'_>) -> impl Iterator<Item = (Timestamp, Rc<Credential>)> {
-        self.credentials.iter().filter(|credential| judge.allows(credential)).filter_map(|credential| {
-            match judge.standing(credential) {
-                Standing::Resting(rest) => Some((rest.until.unwrap_or(Timestamp(i64::MAX)), credential.clone())),
-                _ => None,
-            }
-        })
     }
 }
 

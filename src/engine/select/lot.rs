@@ -23,6 +23,8 @@ pub struct Lot {
     seeds: Vec<u64>,
     /// The places, the heaviest first.
     ranked: Vec<usize>,
+    /// Where each place is among those.
+    ranks: Vec<usize>,
     /// What all weights are multiples of.
     unit: u64,
     /// From one turn's point to the next, in units; coprime to all of them together, so that each is met once a round.
@@ -56,6 +58,10 @@ impl Lot {
         let mut ranked: Vec<_> = (0..).zip(lot.weights.iter().zip(names)).collect();
         ranked.sort_by(|(_, (weight, name)), (_, (other, other_name))| other.cmp(weight).then(name.cmp(other_name)));
         lot.ranked = ranked.into_iter().map(|(place, _)| place).collect();
+        lot.ranks = vec![0; lot.ranked.len()];
+        for (rank, place) in lot.ranked.iter().enumerate() {
+            lot.ranks.get_mut(*place).into_iter().for_each(|own| *own = rank);
+        }
         lot.unit = lot.weights.iter().fold(0, |divisor, weight| common_divisor(divisor, u64::from(*weight))).max(1);
         lot.stride = stride(sum / lot.unit);
         lot.is_uniform = lot.weights.first().is_some_and(|first| *first > 0 && lot.weights.iter().all(|w| w == first));
@@ -69,26 +75,74 @@ impl Lot {
                 let _ = self.ranked.iter().all(|place| !usable(*place) || take(*place));
                 return;
             }
-            (Strategy::Session, Some(session)) => return self.by_session(session, usable, take),
-            (Strategy::RoundRobin, _) => (draw.turn % self.weights.len().max(1) as u64) as usize,
+            (Strategy::Session, Some(session)) => {
+                return self.by_session(session, self.scores(session), usable, take);
+            }
+            (Strategy::RoundRobin, _) => Some((draw.turn % self.weights.len().max(1) as u64) as usize),
             // Whoever rests leaves its turns to all others by weight, not to the next in line.
             (Strategy::Weighted | Strategy::Session, _) => {
-                let turn = self.turn(draw.turn);
                 let others = (1..DRAWS).map(|number| self.drawn(draw.turn, number));
-                std::iter::once(turn).chain(others).find(|place| usable(*place)).unwrap_or(turn)
+                std::iter::once(self.turn(draw.turn)).chain(others).find(|place| usable(*place))
             }
             (Strategy::LeastInFlight, _) => {
-                let mut draws =
-                    (0..2 * DRAWS).map(|number| self.drawn(draw.turn, number)).filter(|place| usable(*place));
-                let first = draws.next();
-                match (first, draws.find(|place| Some(*place) != first)) {
-                    (Some(first), Some(second)) if (draw.load)(second).is_less_than((draw.load)(first)) => second,
-                    (first, _) => first.unwrap_or_default(),
-                }
+                let draws = (0..2 * DRAWS).map(|number| self.drawn(draw.turn, number));
+                two_of(draws.filter(|place| usable(*place))).map(|two| less_busy(draw, two))
             }
         };
         let count = self.weights.len();
-        let _ = (start..count).chain(0..start.min(count)).all(|place| !usable(place) || take(place));
+        match start {
+            Some(start) => {
+                let _ = (start..count).chain(0..start.min(count)).all(|place| !usable(place) || take(place));
+            }
+            // Where most rest, a draw seldom meets one who does not, and who is next in line would have the turns of all who rest before
+            // it. So those who can be used are gathered, and drawn among.
+            None => self.visit_few(draw, (0..count).filter(|place| usable(*place)).collect(), take),
+        }
+    }
+
+    /// Hands over `few` places, of those that can be used, as [`Lot::visit`] does where nobody else can be. They are in ascending order.
+    pub fn visit_few(&self, draw: &Draw<'_>, mut few: Vec<usize>, take: &mut dyn FnMut(usize) -> bool) {
+        let start = match (draw.strategy, draw.session) {
+            (Strategy::Priority, _) => {
+                few.sort_by_key(|place| self.ranks.get(*place));
+                0
+            }
+            (Strategy::Session, Some(session)) => {
+                let scores = few.iter().filter_map(|place| {
+                    let (seed, weight) = (self.seeds.get(*place)?, self.weights.get(*place)?);
+                    let drawn = mix(session, *seed);
+                    let score = if self.is_uniform { drawn } else { score(drawn, *weight) };
+                    Some(Entry::new(score, true, *place as u32))
+                });
+                return self.by_session(session, scores.collect(), &mut |_| true, take);
+            }
+            (Strategy::RoundRobin, _) => {
+                let turn = (draw.turn % self.weights.len().max(1) as u64) as usize;
+                few.partition_point(|place| *place < turn)
+            }
+            (Strategy::Weighted | Strategy::Session | Strategy::LeastInFlight, _) => self.drawn_among(draw, &few),
+        };
+        let (before, after) = few.split_at_checked(start).unwrap_or((&[], &few));
+        let _ = after.iter().chain(before).all(|place| take(*place));
+    }
+
+    /// Which of `few` places goes first.
+    fn drawn_among(&self, draw: &Draw<'_>, few: &[usize]) -> usize {
+        let sums: Vec<u64> = few
+            .iter()
+            .scan(0, |sum, place| {
+                *sum += u64::from(self.weights.get(*place).copied().unwrap_or_default());
+                Some(*sum)
+            })
+            .collect();
+        let drawn = |number| holding(&sums, within(&sums, mix(draw.turn, number)));
+        let two = if draw.strategy == Strategy::LeastInFlight {
+            two_of((0..2 * DRAWS).filter_map(|number| few.get(drawn(number)).copied()))
+        } else {
+            None
+        };
+        let less_busy = two.and_then(|two| few.binary_search(&less_busy(draw, two)).ok());
+        less_busy.unwrap_or_else(|| drawn(0))
     }
 
     /// Whose turn it is: in each round everybody has exactly as many turns as its weight says, and they are well spread.
@@ -98,7 +152,7 @@ impl Lot {
             return 0;
         }
         let step = u128::from(turn % round) * u128::from(self.stride) % u128::from(round);
-        self.holding(step as u64 * self.unit)
+        holding(&self.sums, step as u64 * self.unit)
     }
 
     /// Somebody drawn by weight; each number of a turn is another draw.
@@ -108,27 +162,33 @@ impl Lot {
 
     /// The place at this fraction of all weights; the first one where nobody has any.
     fn at(&self, fraction: u64) -> usize {
-        let total = self.sums.last().copied().unwrap_or_default();
-        if total == 0 {
+        if self.sums.last().is_none_or(|total| *total == 0) {
             return 0;
         }
-        self.holding(((u128::from(fraction) * u128::from(total)) >> 64) as u64)
+        holding(&self.sums, within(&self.sums, fraction))
     }
 
-    /// The place that this point of all weights belongs to.
-    fn holding(&self, point: u64) -> usize {
-        self.sums.partition_point(|sum| *sum <= point)
+    /// What each scores for a conversation, or a bound of it.
+    fn scores(&self, session: u64) -> Vec<Entry> {
+        let scores = self.seeds.iter().zip(&self.weights).zip(0..).map(|((seed, weight), place)| {
+            let drawn = mix(session, *seed);
+            // With equal weights what is drawn has the same order.
+            let score = if self.is_uniform { drawn } else { ceiling(drawn, *weight) };
+            Entry::new(score, self.is_uniform, place)
+        });
+        scores.collect()
     }
 
     /// Weighted rendezvous hashing: every isolate comes to the same order by itself, and when somebody leaves or comes, only its own
     /// conversations move.
-    fn by_session(&self, session: u64, usable: &mut dyn FnMut(usize) -> bool, take: &mut dyn FnMut(usize) -> bool) {
-        let scores = self.seeds.iter().zip(&self.weights).zip(0..).map(|((seed, weight), place)| {
-            let drawn = mix(session, *seed);
-            let score = if self.is_uniform { drawn } else { ceiling(drawn, *weight) };
-            Entry::new(score, self.is_uniform, place)
-        });
-        let mut heap: BinaryHeap<_> = scores.collect::<Vec<_>>().into();
+    fn by_session(
+        &self,
+        session: u64,
+        scores: Vec<Entry>,
+        usable: &mut dyn FnMut(usize) -> bool,
+        take: &mut dyn FnMut(usize) -> bool,
+    ) {
+        let mut heap: BinaryHeap<_> = scores.into();
         while let Some(entry) = heap.pop() {
             let place = entry.place();
             if entry.is_exact() {
@@ -143,6 +203,28 @@ impl Lot {
             heap.push(Entry::new(score(drawn, weight.unwrap_or_default()), true, place as u32));
         }
     }
+}
+
+/// The first two places of `draws` that differ.
+fn two_of(mut draws: impl Iterator<Item = usize>) -> Option<(usize, usize)> {
+    let first = draws.next()?;
+    Some((first, draws.find(|place| *place != first)?))
+}
+
+/// The less busy of two places.
+fn less_busy(draw: &Draw<'_>, (first, second): (usize, usize)) -> usize {
+    if (draw.load)(second).is_less_than((draw.load)(first)) { second } else { first }
+}
+
+/// The point at this fraction of all weights.
+fn within(sums: &[u64], fraction: u64) -> u64 {
+    let total = sums.last().copied().unwrap_or_default();
+    ((u128::from(fraction) * u128::from(total)) >> 64) as u64
+}
+
+/// The place that this point of all weights belongs to.
+fn holding(sums: &[u64], point: u64) -> usize {
+    sums.partition_point(|sum| *sum <= point)
 }
 
 /// A score, whether it is one or only a bound, and whose; in one number, which is quickly compared. Of equal scores the first place has
@@ -309,6 +391,58 @@ mod tests {
         }
         assert_eq!(order(&lot(&[1, 9, 5, 9]), Strategy::Priority, 0, &[1]), [3, 2, 0]);
         assert_eq!(order(&lot(&[1, 1, 1]), Strategy::RoundRobin, 4, &[1]), [2, 0]);
+    }
+
+    #[test]
+    fn where_most_rest_the_others_share_by_weight() {
+        let is_up = |place: usize| matches!(place, 3 | 4 | 5 | 90 | 400);
+        let lot = lot(&[1; 500]);
+        let firsts = |strategy, load: &dyn Fn(usize) -> Busy| {
+            let mut firsts = [0; 500];
+            for turn in 0..1000 {
+                let draw = Draw { strategy, turn, session: Some(mix(turn, 77)), load };
+                let mut count = 0;
+                lot.visit(&draw, &mut |place| is_up(place), &mut |place| {
+                    firsts[place] += u32::from(count == 0);
+                    count += 1;
+                    true
+                });
+                assert_eq!(count, 5, "{strategy:?}");
+            }
+            [3, 4, 5, 90, 400].map(|place| firsts[place])
+        };
+        for strategy in [Strategy::Weighted, Strategy::LeastInFlight, Strategy::Session] {
+            let firsts = firsts(strategy, &|_| Busy::default());
+            assert!(firsts.iter().all(|count| (150..250).contains(count)), "{strategy:?}: {firsts:?}");
+        }
+        // One of them is busy: there is always another to compare it with.
+        let load = |place| Busy { under_way: u32::from(place == 4), latency_ms: None };
+        assert_eq!(firsts(Strategy::LeastInFlight, &load)[1], 0);
+        // Who has no weight is tried all the same.
+        let lot = self::lot(&[0, 5, 0]);
+        for strategy in STRATEGIES {
+            assert_eq!(order(&lot, strategy, 0, &[1]).len(), 2, "{strategy:?}");
+        }
+    }
+
+    /// Whoever is left is tried in the same order, however they were found.
+    #[test]
+    fn few_have_the_order_that_they_have_among_all() {
+        for weights in [vec![3; 30], (0..30).map(|place| place * 7 % 11).collect()] {
+            let lot = lot(&weights);
+            let resting: Vec<usize> = (0..30).filter(|place| place % 9 != 2).collect();
+            for strategy in [Strategy::Priority, Strategy::Session, Strategy::RoundRobin] {
+                for turn in 0..60 {
+                    let draw = Draw { strategy, turn, session: Some(mix(turn, 77)), load: &|_| Busy::default() };
+                    let mut few = Vec::new();
+                    lot.visit_few(&draw, vec![2, 11, 20, 29], &mut |place| {
+                        few.push(place);
+                        true
+                    });
+                    assert_eq!(few, order(&lot, strategy, turn, &resting), "{strategy:?}");
+                }
+            }
+        }
     }
 
     /// Conversations of one that rests go elsewhere and come back; the others stay.

@@ -14,7 +14,7 @@ use super::health::{Health, Standing};
 use super::snapshot::{Credential, Provider};
 use crate::platform::clock::Timestamp;
 use crate::protocol::convert::ServerTools;
-use crate::store::options::MemberPolicy;
+use crate::store::options::{MemberPolicy, Retry};
 use crate::store::settings::MediaSettings;
 
 /// How it stands with those who may be chosen.
@@ -69,4 +69,23 @@ pub struct Target {
     pub policy: Rc<MemberPolicy>,
     /// The credentials, in the order in which they are tried; empty where none is needed.
     pub credentials: Vec<Rc<Credential>>,
+}
+
+impl Target {
+    /// How it is asked again.
+    pub fn retry(&self) -> Option<&Retry> {
+        self.policy.retry.as_ref().or(self.provider.policy.retry.as_ref())
+    }
+
+    /// How many upstream calls it could make use of: one with each credential, and its retries.
+    pub fn wanted(&self) -> u32 {
+        let credentials = u32::try_from(self.credentials.len().max(1)).unwrap_or(u32::MAX);
+        credentials.saturating_add(self.retry().map_or(0, |retry| retry.max_retries))
+    }
+
+    /// How many of these it is granted out of a `budget`: so many that each of the `others` after it is left one.
+    pub fn grant(&self, budget: u32, others: usize) -> u32 {
+        let others = u32::try_from(others).unwrap_or(u32::MAX);
+        self.wanted().min(budget.saturating_sub(others).max(1)).min(budget)
+    }
 }

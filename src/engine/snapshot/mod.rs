@@ -113,9 +113,10 @@ pub struct Provider {
 /// The weight of a provider among all of them.
 const DEFAULT_WEIGHT: u32 = 100;
 
-/// Counts turns in a rotation. The count is this isolate's own and begins anew with each snapshot.
-#[derive(Debug, Default)]
-pub struct Turn(Cell<u64>);
+/// Counts turns in a rotation. The count is this isolate's own and goes on in the snapshots that follow: if it began anew with each, whoever
+/// is first would have more turns than its share.
+#[derive(Debug, Clone, Default)]
+pub struct Turn(Rc<Cell<u64>>);
 
 impl Turn {
     /// The number of this turn, from 0.
@@ -160,8 +161,8 @@ pub struct Members {
 }
 
 impl Members {
-    /// Prepares a list that is in order.
-    fn new(list: Vec<Member>) -> Self {
+    /// Prepares a list that is in order. The turns of the `former` members go on.
+    fn new(list: Vec<Member>, former: Option<&Self>) -> Self {
         let mut tiers = Vec::new();
         let mut end = 0;
         for run in list.chunk_by(|one, other| one.tier == other.tier) {
@@ -169,7 +170,7 @@ impl Members {
             let members = run.iter().map(|member| (member.weight, &member.id, &member.provider.name));
             tiers.push((end, run.len(), Lot::new(members)));
         }
-        Self { list, tiers, turn: Turn::default() }
+        Self { list, tiers, turn: former.map(|former| former.turn.clone()).unwrap_or_default() }
     }
 
     /// The members.
@@ -201,7 +202,8 @@ pub struct Member {
 }
 
 impl Routing {
-    /// Assembles what the rows say, the usable part of it. The calls that are under way are counted on from `former`.
+    /// Assembles what the rows say, the usable part of it. The calls that are under way and the turns are counted on from
+    /// `former`.
     pub fn assemble(
         provider_rows: Vec<ProviderRow>,
         rule_set_rows: Vec<RuleSetRow>,
@@ -228,6 +230,7 @@ impl Routing {
                         && known.id == row.id
                     {
                         provider.load = known.load.clone();
+                        provider.turn = known.turn.clone();
                     }
                     let provider = Rc::new(provider);
                     by_id.insert(row.id, provider.clone());
@@ -264,6 +267,7 @@ impl Routing {
             .into_iter()
             .filter(|row| row.enabled)
             .map(|row| {
+                let former = former.and_then(|former| former.routes.get(&row.name)).map(|route| &route.members);
                 let route = Route {
                     name: row.name.clone(),
                     max_attempts: row.options.max_attempts,
@@ -271,7 +275,7 @@ impl Routing {
                     strategy: row.options.strategy,
                     matching: row.options.matching,
                     primary: primaries.remove(&row.id),
-                    members: Members::new(members.remove(&row.id).unwrap_or_default()),
+                    members: Members::new(members.remove(&row.id).unwrap_or_default(), former),
                     created_at: row.created_at,
                 };
                 (row.name, Rc::new(route))
@@ -279,7 +283,7 @@ impl Routing {
             .collect();
         let mut matching: Vec<Rc<Route>> = routes.values().filter(|route| route.matching.is_some()).cloned().collect();
         matching.sort_by(|one, other| one.order().cmp(&other.order()).then(one.name.cmp(&other.name)));
-        let everybody = Members::new(everybody(&providers));
+        let everybody = Members::new(everybody(&providers), former.map(|former| &former.everybody));
         Self { providers, routes, matching, everybody, skipped }
     }
 }
@@ -411,6 +415,30 @@ mod tests {
             enabled: true,
             policy: Default::default(),
         }
+    }
+
+    #[test]
+    fn turns_go_on_when_the_configuration_is_read_again() {
+        let assemble = |former: Option<&Routing>| {
+            let route = RouteRow {
+                id: "r".into(),
+                name: "route".into(),
+                enabled: true,
+                options: RouteOptions::default(),
+                created_at: Timestamp(0),
+            };
+            let (providers, members) = (vec![provider_row("a", "openai", None)], vec![member_row("r", "a")]);
+            Routing::assemble(providers, vec![], vec![route], members, vec![], former)
+        };
+        let turns = |routing: &Routing| {
+            [&routing.providers["a"].turn, &routing.routes["route"].members.turn, &routing.everybody.turn]
+                .map(Turn::next)
+        };
+        let first = assemble(None);
+        assert_eq!(turns(&first), [0; 3]);
+        let second = assemble(Some(&first));
+        assert_eq!(turns(&second), [1; 3]);
+        assert_eq!(turns(&assemble(None)), [0; 3]);
     }
 
     #[test]

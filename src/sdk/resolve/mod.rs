@@ -18,7 +18,7 @@ use std::cell::OnceCell;
 use crate::engine::continuation::Owner;
 use crate::engine::health::Standing;
 use crate::engine::select::{ConversionRules, Judge, Plan, Reach, Standings, Target};
-use crate::engine::snapshot::{Credential, Snapshot, Turn};
+use crate::engine::snapshot::{Credential, Member, Snapshot, Turn};
 use crate::platform::clock::Timestamp;
 use crate::store::options::Strategy;
 
@@ -103,7 +103,13 @@ impl Snapshot {
                 // Only who is asked has had a turn; with two providers that take turns it would otherwise always be the same.
                 let turn = if place == 0 { question.turn(&provider.turn) } else { provider.turn.peek() };
                 let standing = |credential: &Credential| question.standing(credential, &candidate.model);
-                choice.choose(strategy, turn, session, wanted, &judge(question, &standing))
+                choice.choose(
+                    strategy,
+                    turn,
+                    session,
+                    wanted,
+                    &judge(question, candidate.member, &candidate.model, &standing),
+                )
             });
             Target {
                 provider: provider.clone(),
@@ -122,8 +128,13 @@ impl Snapshot {
     }
 }
 
-/// What decides about each credential of a candidate.
-pub fn judge<'a>(question: &Question<'a>, standing: &'a dyn Fn(&Credential) -> Standing) -> Judge<'a> {
+/// What decides about each credential of a member's provider.
+pub fn judge<'a>(
+    question: &Question<'a>,
+    member: &Member,
+    model: &'a str,
+    standing: &'a dyn Fn(&Credential) -> Standing,
+) -> Judge<'a> {
     let pinned = question.owner.and_then(|owner| owner.credential_id.as_deref());
-    Judge { reach: question.reach, pinned, standing, now: question.now }
+    Judge { reach: question.reach, pinned, standing, tries_out: member.policy.terminal, model, now: question.now }
 }

@@ -114,7 +114,7 @@ fn consider<'a>(
     };
     let choice = snapshot.credentials.of(&provider.id);
     let standing = |credential: &Credential| question.standing(credential, &model);
-    let judge = judge(question, &standing);
+    let judge = judge(question, member, &model, &standing);
     match choice.map(|choice| choice.outlook(&judge)) {
         // Whoever has none is told apart from who needs none when it is tried.
         None if reach.credentials.is_none() && judge.pinned.is_none() => {}

@@ -292,9 +292,12 @@ fn whoever_rests_is_tried_last_and_whoever_is_out_not_at_all() {
         (
             "ending",
             both(fake().with("a", Resting, 60), "b-1", "b-2", Resting).with("c-1", Out, 9).with("c-2", Out, 9),
-            vec!["b"],
+            vec!["b", "c"],
         ),
         ("ending", fake().with("c", Out, 60), vec!["a", "b", "c"]),
+        // S-413: of whoever has the last word the credentials that are out are tried all the same.
+        ("ending", both(fake(), "c-1", "c-2", Out), vec!["a", "b", "c"]),
+        ("ending", both(both(both(fake(), "a-1", "a-2", Out), "b-1", "b-2", Out), "c-1", "c-2", Out), vec!["c"]),
         ("ending", fake().with("a", Resting, 60).with("b", Out, 60).with("c", Resting, 60), vec!["c"]),
     ] {
         let standings = format!("{:?}", fake.0);
@@ -395,6 +398,15 @@ fn those_who_rest_are_only_tried_where_nobody_else_can_be() {
     ] {
         assert_eq!(Ask { fake, ..ask("a/m") }.credentials(&chain), expected);
     }
+    // Of whoever has the last word those that are out are as well, the soonest first and those that rest before them.
+    let owner = || Some(Owner { provider_id: "id-c".into(), credential_id: None });
+    for (fake, expected) in [
+        (Fake::default().with("c-1", Out, 50).with("c-2", Out, 5), vec!["c-2", "c-1"]),
+        (Fake::default().with("c-1", Out, 5).with("c-2", Resting, 50), vec!["c-2", "c-1"]),
+        (Fake::default().with("c-1", Out, 5), vec!["c-2"]),
+    ] {
+        assert_eq!(Ask { fake, owner: owner(), ..ask("ending") }.credentials(&chain), expected);
+    }
 }
 
 /// S-193: no silent restart elsewhere.
@@ -419,8 +431,8 @@ fn a_conversation_stays_with_its_owner() {
     }
 }
 
-#[test]
-fn no_more_credentials_are_chosen_than_there_are_attempts_and_some() {
+/// A provider with a hundred accounts, named by their numbers.
+fn hundred() -> Snapshot {
     let rows = (0..100).map(|number| CredentialRow {
         id: format!("{number}").into(),
         provider_id: "id-p".into(),
@@ -434,6 +446,37 @@ fn no_more_credentials_are_chosen_than_there_are_attempts_and_some() {
     });
     let mut snapshot = snapshot(vec![provider("p", "openai", json!({}))], &[]);
     snapshot.credentials = Rc::new(Credentials::assemble(rows.collect(), vec![], None));
+    snapshot
+}
+
+#[test]
+fn no_more_credentials_are_chosen_than_there_are_attempts_and_some() {
+    let snapshot = hundred();
     let wanted = snapshot.max_attempts() as usize + SPARE_CREDENTIALS;
     assert_eq!(ask("p/m").credentials(&snapshot).len(), wanted);
+}
+
+/// Those who do not rest are remembered for a moment, and nobody else is handed out for that.
+#[test]
+fn the_few_who_do_not_rest_are_remembered_for_a_moment() {
+    let snapshot = hundred();
+    let resting = |but: &[&str]| {
+        let names = (0..100).map(|number| &*format!("{number}").leak()).filter(|name| !but.contains(name));
+        names.fold(Fake::default(), |fake, name| fake.with(name, Standing::Resting, 60))
+    };
+    let chosen = |fake: Fake, model, millis: i64| {
+        let asked = Ask { fake, ..ask(model) };
+        let plan = asked.of(|question| snapshot.resolve(&Question { now: Timestamp(NOW.0 + millis), ..*question }));
+        let mut ids: Vec<_> = plan.unwrap().targets[0].credentials.iter().map(|one| one.id.to_string()).collect();
+        ids.sort();
+        ids
+    };
+    assert_eq!(chosen(resting(&["3", "50", "7"]), "p/m", 0), ["3", "50", "7"]);
+    // One more rests, which is known at once; one comes back, which is known for another model, and a moment later.
+    assert_eq!(chosen(resting(&["3", "9"]), "p/m", 1), ["3"]);
+    assert_eq!(chosen(resting(&["3", "9"]), "p/other", 1), ["3", "9"]);
+    assert_eq!(chosen(resting(&["3", "9"]), "p/m", 500), ["3", "9"]);
+    // When all of them rest, the others are looked at.
+    assert_eq!(chosen(resting(&["8"]), "p/m", 501), ["8"]);
+    assert!(chosen(resting(&[]), "p/m", 502).len() > 1);
 }

@@ -51,6 +51,7 @@ async fn a_request_is_explained_without_asking_anybody() {
     assert_eq!((&fallback["provider"], &fallback["dialect"]), (&json!(second.provider), &json!("openai_responses")));
     assert_eq!((&fallback["terminal"], &fallback["triggers"]), (&json!(true), &json!(["5xx"])));
     assert!(fallback["losses"].as_str().unwrap().contains("top_k"), "{fallback}");
+    assert_eq!((&main["grant"], &fallback["grant"]), (&json!(1), &json!(1)));
     // Strictness would pass it over.
     let strict = json!({"path": "/v1/messages", "headers": {"x-gateway-strict": "1"}, "body": body});
     let told = explain(first.host, &strict).await;
@@ -60,6 +61,36 @@ async fn a_request_is_explained_without_asking_anybody() {
     }
     let text = told.to_string();
     assert!(!text.contains(&first.secret) && !text.contains(&second.secret));
+}
+
+#[tokio::test]
+async fn whoever_is_never_reached_and_what_was_spent_is_told() {
+    let quotas = json!([{"window_hours": 1, "unit": "requests", "budget": 100}]);
+    let first =
+        stage(Wire::Chat, json!({"credentials": accounts(&["a", "b"]), "retry": {"max_retries": 1}, "quotas": quotas}))
+            .await;
+    let (second, third) = (stage(Wire::Chat, json!({})).await, stage(Wire::Chat, json!({})).await);
+    let route = format!("route-{}", unique());
+    let import = async |max_attempts: u32, is_terminal: bool| {
+        let members = json!([
+            {"provider": first.provider, "model": "m"},
+            {"provider": second.provider, "model": "m", "tier": 1, "terminal": is_terminal},
+            {"provider": third.provider, "model": "m", "tier": 2},
+        ]);
+        let routes = json!([{"name": route, "max_attempts": max_attempts, "members": members}]);
+        first.host.import(&json!({"routes": routes})).await;
+        explain(first.host, &json!({"dialect": "openai_chat", "model": route})).await
+    };
+    let told = import(4, false).await;
+    let grants: Vec<_> = told["candidates"].as_array().unwrap().iter().map(|one| one["grant"].clone()).collect();
+    assert_eq!(grants, [3, 1, 0], "{told}");
+    assert!(told["candidates"][2]["passed_over"].as_str().unwrap().contains("max_attempts"), "{told}");
+    assert_eq!(
+        (&told["candidates"][0]["quotas"][0]["spent"], &told["candidates"][0]["quotas"][0]["budget"]),
+        (&json!(0), &json!(100))
+    );
+    let told = import(9, true).await;
+    assert!(told["candidates"][2]["passed_over"].as_str().unwrap().contains("terminal"), "{told}");
 }
 
 #[tokio::test]
