@@ -344,7 +344,8 @@ impl Run<'_> {
     /// Whether health lets this credential be tried. A terminal member is tried even while it rests.
     async fn may_try(&mut self, target: &Target, credential: Option<&Credential>) -> bool {
         let place = Place { provider: &target.provider, credential, secret_version: 0, model: &target.model };
-        match self.health.admit(self.scope, place).await {
+        let admitted = self.health.admit(self.scope, place).await;
+        match self.settlement.admitted(admitted) {
             Ok(()) => true,
             Err(_) if target.policy.terminal => true,
             Err(_) if self.presses && !self.health.is_out(place, self.scope.clock.now()) => true,

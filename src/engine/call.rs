@@ -136,7 +136,7 @@ impl Run<'_> {
             Undelivered::Fault(fault) => {
                 tracing::warn!(provider = &**provider, code = &*fault.code, "an answer reports an error");
                 let (failure, words) = classify::of_fault(&fault);
-                self.settlement.call_failed("upstream_failed", &failure);
+                self.close("upstream_failed", &failure);
                 let status = StatusCode::from_u16(fault.status).unwrap_or(StatusCode::BAD_GATEWAY);
                 let dialect = self.call.request.dialect;
                 let request_id = self.settlement.request_id();
@@ -169,12 +169,17 @@ impl Run<'_> {
             )
         };
         let code = result.as_ref().err().map_or("upstream_error", EngineError::code);
-        if self.withholds(&failure) {
+        self.close(code, &failure);
+        Called::Failed(Box::new(Failed { failure, words, result }))
+    }
+
+    /// Records that the call failed; health hears of a refusal only once it is known that no new access token puts it right.
+    fn close(&mut self, code: &'static str, failure: &Failure) {
+        if self.withholds(failure) {
             self.settlement.call_refused(code, failure.status);
         } else {
-            self.settlement.call_failed(code, &failure);
+            self.settlement.call_failed(code, failure);
         }
-        Called::Failed(Box::new(Failed { failure, words, result }))
     }
 
     fn failed(&mut self, failure: Failure, error: EngineError) -> Called {

@@ -14,7 +14,7 @@ use futures_util::FutureExt;
 
 use super::continuation::{Keeper, Owner};
 use super::failure::Failure;
-use super::health::{Health, Note, Place, Probe};
+use super::health::{Health, Note, Place, Probe, Rest};
 use super::load::Underway;
 use super::select::Target;
 use super::snapshot::{Credential, Provider};
@@ -50,6 +50,8 @@ pub struct Settlement {
     health: Rc<Health>,
     /// What the calls have taught and is not written yet.
     notes: Vec<Note>,
+    /// The leases for the next call.
+    admitted: Option<Probe>,
     /// What gives back the leases of calls that are over.
     given_back: Vec<Statement>,
     keeper: Option<Box<Keeper>>,
@@ -109,6 +111,7 @@ impl Settlement {
             open_call: None,
             health: health.clone(),
             notes: Vec::new(),
+            admitted: None,
             given_back: Vec::new(),
             keeper: None,
             request_bytes: request.body.len(),
@@ -149,19 +152,24 @@ impl Settlement {
         self.scope.tasks.clone()
     }
 
+    /// Keeps the leases that the next call was admitted with, if it was; those of a call that was never made are given back.
+    pub fn admitted(&mut self, admitted: Result<Option<Probe>, Rest>) -> Result<(), Rest> {
+        self.admitted = None;
+        self.admitted = admitted?;
+        Ok(())
+    }
+
     /// Records that a call to `target` begins.
     pub fn call_began(&mut self, target: &Target, credential: Option<&Rc<Credential>>, secret_version: i64) {
         let now = self.scope.clock.now();
-        let place = Place {
-            provider: &target.provider,
-            credential: credential.map(|credential| &**credential),
-            secret_version,
-            model: &target.model,
-        };
+        let mut probe = self.admitted.take();
+        if let Some(probe) = &mut probe {
+            probe.begin();
+        }
         self.open_call = Some(OpenCall {
             began: now,
             underway: Underway::begin(&target.provider.load, credential.map(|credential| &credential.load), now),
-            probe: self.health.begin_probe(place),
+            probe,
             provider: target.provider.clone(),
             credential: credential.cloned(),
             secret_version,
@@ -180,9 +188,9 @@ impl Settlement {
         });
     }
 
-    /// Records what is wrong with a credential although no call was made with it.
+    /// Records what is wrong with a credential although no call is under way with it.
     pub fn credential_failed(&mut self, place: Place<'_>, failure: &Failure) {
-        self.notes.extend(self.health.failed(place, failure, &Usage::default(), self.scope.clock.now()));
+        self.notes.extend(self.health.blamed(place, failure, self.scope.clock.now()));
     }
 
     /// Records that the call under way was refused with `status`, which does not tell yet what is wrong with the credential.
@@ -293,7 +301,7 @@ impl Settlement {
             Ended::Failed(failure) => self.health.failed(place, failure, &call.usage, now),
             Ended::Abandoned => self.health.abandoned(place, &call.usage, now),
         });
-        self.given_back.extend(open.probe.iter().flat_map(|probe| self.health.end_probe(probe)));
+        self.given_back.extend(open.probe.into_iter().flat_map(Probe::end));
     }
 
     fn settle(&mut self, outcome: &'static str, error: Option<&'static str>) {

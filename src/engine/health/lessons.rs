@@ -29,18 +29,14 @@ impl Health {
     pub fn failed(&self, place: Place<'_>, failure: &Failure, usage: &Usage, now: Timestamp) -> Vec<Note> {
         let mut state = self.state.borrow_mut();
         let mut notes = spent(&mut state, place, usage, now);
-        match failure.kind.blame() {
-            Blame::Request => {}
-            Blame::Credential => {
-                if let Some(credential) = place.credential {
-                    notes.extend(rests(&mut state, place, credential, failure, now));
-                }
-                if failure.kind == FailureKind::QuotaUsedUp {
-                    quotas_are_used_up(&mut state, place, failure, now, &mut notes);
-                }
-            }
-            Blame::Provider => notes.extend(breaker_failed(&mut state, place, failure, now)),
-        }
+        blame(&mut state, place, failure, now, &mut notes);
+        notes
+    }
+
+    /// Learns what is wrong with somebody without that a call ends now: none was made, or what it took is counted already.
+    pub fn blamed(&self, place: Place<'_>, failure: &Failure, now: Timestamp) -> Vec<Note> {
+        let mut notes = Vec::new();
+        blame(&mut self.state.borrow_mut(), place, failure, now, &mut notes);
         notes
     }
 
@@ -78,6 +74,21 @@ fn spent(state: &mut State, place: Place<'_>, usage: &Usage, now: Timestamp) -> 
         notes.push(Note::Spent { quota: gauge.key(owner), slice, amount, oldest: is_first.then_some(oldest) });
     }
     notes
+}
+
+fn blame(state: &mut State, place: Place<'_>, failure: &Failure, now: Timestamp, notes: &mut Vec<Note>) {
+    match failure.kind.blame() {
+        Blame::Request => {}
+        Blame::Credential => {
+            if let Some(credential) = place.credential {
+                notes.extend(rests(state, place, credential, failure, now));
+            }
+            if failure.kind == FailureKind::QuotaUsedUp {
+                quotas_are_used_up(state, place, failure, now, notes);
+            }
+        }
+        Blame::Provider => notes.extend(breaker_failed(state, place, failure, now)),
+    }
 }
 
 fn breaker_succeeded(state: &mut State, place: Place<'_>, began: Timestamp, now: Timestamp, notes: &mut Vec<Note>) {
