@@ -7,6 +7,7 @@
 //! What a call teaches of its provider and its credential goes to [`Health`] when the call is over, and with the settlement to the other
 //! isolates; where a stream follows, it goes ahead.
 
+use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -50,6 +51,8 @@ pub struct Settlement {
     health: Rc<Health>,
     /// What the calls have taught and is not written yet.
     notes: Vec<Note>,
+    /// What went ahead and is not known to have arrived.
+    early: Vec<Early>,
     /// The leases for the next call.
     admitted: Option<Probe>,
     /// What gives back the leases of calls that are over.
@@ -58,6 +61,15 @@ pub struct Settlement {
     request_bytes: usize,
     operation: Operation,
     settled: bool,
+}
+
+/// Notes that were sent before the settlement. Until their batch is known to have arrived, the settlement has them too, on the same
+/// condition: whichever comes first writes them.
+struct Early {
+    notes: Vec<Note>,
+    /// How many calls were over.
+    calls: usize,
+    has_arrived: Rc<Cell<bool>>,
 }
 
 /// A call that is under way.
@@ -111,6 +123,7 @@ impl Settlement {
             open_call: None,
             health: health.clone(),
             notes: Vec::new(),
+            early: Vec::new(),
             admitted: None,
             given_back: Vec::new(),
             keeper: None,
@@ -279,10 +292,13 @@ impl Settlement {
         let closed = self.calls.len().saturating_sub(usize::from(self.open_call.is_some()));
         let calls = self.calls.get(..closed).unwrap_or_default();
         let mut statements = health::write(&self.notes, &Unsettled::new(&self.request, calls));
-        self.notes.clear();
         statements.append(&mut self.given_back);
         statements.extend(failed_calls(&self.request, calls));
-        self.send(statements);
+        let has_arrived = self.send(statements);
+        let notes = std::mem::take(&mut self.notes);
+        if !notes.is_empty() && !has_arrived.get() {
+            self.early.push(Early { notes, calls: closed, has_arrived });
+        }
     }
 
     fn close_call(&mut self, ended: Ended<'_>, describe: impl FnOnce(&mut CallRecord)) {
@@ -310,7 +326,12 @@ impl Settlement {
         self.outcome.error = error;
         let now = self.scope.clock.now();
         self.outcome.total_ms = now.millis_since(self.request.at);
-        let mut statements = health::write(&self.notes, &Unsettled::new(&self.request, &self.calls));
+        let mut statements = Vec::new();
+        for Early { notes, calls, .. } in self.early.iter().filter(|early| !early.has_arrived.get()) {
+            let calls = self.calls.get(..*calls).unwrap_or_default();
+            statements.extend(health::write(notes, &Unsettled::new(&self.request, calls)));
+        }
+        statements.extend(health::write(&self.notes, &Unsettled::new(&self.request, &self.calls)));
         if !statements.is_empty() && self.health.is_history_due(now) {
             statements.extend(health::delete_history(now));
         }
@@ -320,13 +341,19 @@ impl Settlement {
         self.send(statements);
     }
 
-    fn send(&self, statements: Vec<Statement>) {
+    /// Sends a batch; what is returned tells whether it is known to have arrived.
+    fn send(&self, statements: Vec<Statement>) -> Rc<Cell<bool>> {
         // Started at once, so that nothing is lost when nobody polls any more; the native host is done with it at once.
         let mut batch = self.scope.database.batch(Intent::Deferred, statements);
+        let has_arrived = Rc::new(Cell::new(false));
         match (&mut batch).now_or_never() {
-            Some(result) => report(result),
-            None => self.scope.tasks.wait_until(Box::pin(async move { report(batch.await) })),
+            Some(result) => has_arrived.set(report(result)),
+            None => {
+                let has_arrived = has_arrived.clone();
+                self.scope.tasks.wait_until(Box::pin(async move { has_arrived.set(report(batch.await)) }));
+            }
         }
+        has_arrived
     }
 }
 
@@ -342,10 +369,12 @@ impl Settlement {
     }
 }
 
-fn report(result: Result<Vec<Rows>, DatabaseError>) {
-    if let Err(error) = result {
+/// Whether it went well.
+fn report(result: Result<Vec<Rows>, DatabaseError>) -> bool {
+    if let Err(error) = &result {
         tracing::error!(%error, "a settlement is lost");
     }
+    result.is_ok()
 }
 
 impl Drop for Settlement {

@@ -224,10 +224,7 @@ fn of_rest(row: &HealthRow, credential: &Credential, now: Timestamp) -> Standing
 
 fn of_breaker(state: &State, provider: &Provider, model: &str, now: Timestamp) -> Standing {
     let options = &provider.policy.breaker;
-    let Some(row) = state.breakers.get(&provider.id).and_then(|models| models.get(model)).filter(|_| options.enabled)
-    else {
-        return Standing::Ready;
-    };
+    let Some(row) = state.breaker(&provider.id, model).filter(|_| options.enabled) else { return Standing::Ready };
     match breaker::state(row.counts, now) {
         breaker::State::Closed => Standing::Ready,
         breaker::State::Open if options.refuse => Standing::Out(Rest::of(row)),

@@ -186,7 +186,9 @@ impl Health {
         };
         let Place { provider, credential, model, .. } = place;
         add(of_breaker(&state, provider, model, now), &|rest| Trial {
-            subject: Kind::Breaker.subject(&provider.id, Some(model)),
+            subject: state
+                .breaker(&provider.id, model)
+                .map_or_else(|| Kind::Breaker.subject(&provider.id, Some(model)), |row| row.subject.clone()),
             slots: provider.policy.breaker.half_open_requests.clamp(1, 100),
             lasts_ms: PROBE_MS,
             is_given_back: true,
