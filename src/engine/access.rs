@@ -15,7 +15,8 @@ impl Run<'_> {
     /// Whether health lets this credential be tried. A terminal member is tried even while it rests.
     pub(super) async fn may_try(&mut self, target: &Target, credential: Option<&Credential>) -> bool {
         let place = Place { provider: &target.provider, credential, secret_version: 0, model: &target.model };
-        match self.health.admit(self.scope, place).await {
+        let admitted = self.health.admit(self.scope, place).await;
+        match self.settlement.admitted(admitted) {
             Ok(()) => true,
             Err(_) if target.policy.terminal => true,
             Err(_) if self.presses && self.may_press(place) => true,
@@ -54,12 +55,6 @@ impl Run<'_> {
                 true => !target.provider.channel.needs_credential() && is_in(None),
                 false => target.credentials.iter().any(|credential| is_in(Some(credential))),
             }
-    }
-
-    /// Lets others try somebody with care for whom this request was admitted, and whom it does not call after all.
-    pub(super) fn withdraw(&mut self, target: &Target, credential: Option<&Credential>) {
-        let place = Place { provider: &target.provider, credential, secret_version: 0, model: &target.model };
-        self.settlement.withdrawn(place);
     }
 
     /// What a credential is used with now; `None` where none is needed.

@@ -300,7 +300,7 @@ impl Run<'_> {
                 {
                     Ok(translated) => translated,
                     Err(untranslatable) => {
-                        self.withdraw(turn.target, credential.as_deref());
+                        self.settlement.withdrawn();
                         match untranslatable {
                             Untranslatable::Invalid(error) => return Left::Error(error),
                             Untranslatable::Elsewhere(error) => self.reasons.add(error),
@@ -327,7 +327,7 @@ impl Run<'_> {
         let target = turn.target;
         let mut used = match self.usable(target, credential).await {
             Ok(used) => used,
-            Err(error) => return self.passed(target, credential, error),
+            Err(error) => return self.passed(error),
         };
         let mut retries = 0;
         self.may_refresh = target.provider.login.is_some() && turn.waits == 0;
@@ -339,7 +339,7 @@ impl Run<'_> {
             let Failed { failure, words, code, result } = match called {
                 Called::Delivery(delivery) => return Next::Delivery(delivery),
                 Called::Invalid(error) => return Next::Error(error),
-                Called::Skipped(error) => return self.passed(target, credential, error),
+                Called::Skipped(error) => return self.passed(error),
                 Called::Failed(failed) => *failed,
             };
             let next = steps(&failure, &words, &target.provider.policy.failover);
@@ -374,9 +374,9 @@ impl Run<'_> {
     }
 
     /// Notes why a credential is not asked.
-    fn passed(&mut self, target: &Target, credential: Option<&Rc<Credential>>, error: EngineError) -> Next {
+    fn passed(&mut self, error: EngineError) -> Next {
         self.reasons.add(error);
-        self.withdraw(target, credential.map(|credential| &**credential));
+        self.settlement.withdrawn();
         Next::Credential
     }
 

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 pub use crate::store::continuation::{Key, Owner};
 
@@ -40,6 +41,7 @@ impl Owners {
 #[derive(Debug)]
 pub struct Keeper {
     owners: Rc<Owners>,
+    caller: Arc<str>,
     dialect: Dialect,
     /// What the request continues, where nobody knows yet who keeps it.
     continued: Option<Key>,
@@ -48,11 +50,17 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// For a request that continues `continued`, whose owner nobody knows; `None` where there is nothing to be noted.
-    pub fn new(owners: &Rc<Owners>, request: &ClientRequest, continued: Option<Key>) -> Option<Self> {
+    /// For a request of `caller` that continues `continued`, whose owner nobody knows; `None` where there is nothing to be noted.
+    pub fn new(
+        owners: &Rc<Owners>,
+        caller: &Arc<str>,
+        request: &ClientRequest,
+        continued: Option<Key>,
+    ) -> Option<Self> {
         let is_kept = is_kept(request.dialect, request.operation, &request.body);
         (is_kept || continued.is_some()).then(|| Self {
             owners: owners.clone(),
+            caller: caller.clone(),
             dialect: request.dialect,
             continued,
             finder: is_kept.then(IdFinder::default),
@@ -68,7 +76,7 @@ impl Keeper {
 
     /// Notes that the answer came from `owner`.
     pub fn note(self, owner: &Owner, now: Timestamp) -> Vec<Statement> {
-        let answered = self.finder.and_then(IdFinder::finish).map(|id| Key::new(self.dialect, &id));
+        let answered = self.finder.and_then(IdFinder::finish).map(|id| Key::new(&self.caller, self.dialect, &id));
         let mut statements = Vec::new();
         for key in self.continued.into_iter().chain(answered) {
             self.owners.put(key, owner.clone());

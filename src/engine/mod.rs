@@ -8,6 +8,7 @@ pub mod answer;
 pub mod attempt;
 mod backoff;
 mod call;
+mod carried;
 mod classify;
 pub mod continuation;
 mod deadline;

@@ -7,6 +7,7 @@
 //! What a call teaches of its provider and its credential goes to [`Health`] when the call is over, and with the settlement to the other
 //! isolates; where a stream follows, it goes ahead.
 
+use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use futures_util::FutureExt;
 
 use super::continuation::{Keeper, Owner};
 use super::failure::{Failure, FailureKind};
-use super::health::{Health, Note, Place, Probe};
+use super::health::{Health, Note, Place, Probe, Rest};
 use super::load::Underway;
 use super::select::Target;
 use super::snapshot::{Credential, Provider};
@@ -52,12 +53,25 @@ pub struct Settlement {
     notes: Vec<Note>,
     /// A failure after which the same is asked again: health is told of the last one only.
     untold: Option<(OpenCall, Failure)>,
+    /// What went ahead and is not known to have arrived.
+    early: Vec<Early>,
+    /// The leases for the next call.
+    admitted: Option<Probe>,
     /// What gives back the leases of calls that are over.
     given_back: Vec<Statement>,
     keeper: Option<Box<Keeper>>,
     request_bytes: usize,
     operation: Operation,
     settled: bool,
+}
+
+/// Notes that were sent before the settlement. Until their batch is known to have arrived, the settlement has them too, on the same
+/// condition: whichever comes first writes them.
+struct Early {
+    notes: Vec<Note>,
+    /// How many calls were over.
+    calls: usize,
+    has_arrived: Rc<Cell<bool>>,
 }
 
 /// A call that is under way.
@@ -124,6 +138,8 @@ impl Settlement {
             health: health.clone(),
             notes: Vec::new(),
             untold: None,
+            early: Vec::new(),
+            admitted: None,
             given_back: Vec::new(),
             keeper: None,
             request_bytes: request.body.len(),
@@ -164,19 +180,24 @@ impl Settlement {
         self.scope.tasks.clone()
     }
 
+    /// Keeps the leases that the next call was admitted with, if it was; those of a call that was never made are given back.
+    pub fn admitted(&mut self, admitted: Result<Option<Probe>, Rest>) -> Result<(), Rest> {
+        self.admitted = None;
+        self.admitted = admitted?;
+        Ok(())
+    }
+
     /// Records that a call to `target` begins.
     pub fn call_began(&mut self, target: &Target, credential: Option<&Rc<Credential>>, secret_version: i64) {
         let now = self.scope.clock.now();
-        let place = Place {
-            provider: &target.provider,
-            credential: credential.map(|credential| &**credential),
-            secret_version,
-            model: &target.model,
-        };
+        let mut probe = self.admitted.take();
+        if let Some(probe) = &mut probe {
+            probe.begin();
+        }
         self.open_call = Some(OpenCall {
             began: now,
             underway: Some(Underway::begin(&target.provider.load, credential.map(|credential| &credential.load), now)),
-            probe: self.health.begin_probe(place),
+            probe,
             provider: target.provider.clone(),
             credential: credential.cloned(),
             secret_version,
@@ -195,9 +216,9 @@ impl Settlement {
         });
     }
 
-    /// Records what is wrong with a credential although no call was made with it.
+    /// Records what is wrong with a credential although no call is under way with it.
     pub fn credential_failed(&mut self, place: Place<'_>, failure: &Failure) {
-        self.notes.extend(self.health.failed(place, failure, &Usage::default(), self.scope.clock.now()));
+        self.notes.extend(self.health.blamed(place, failure, self.scope.clock.now()));
     }
 
     /// Records that the call under way was refused with `status`, which does not tell yet what is wrong with the credential.
@@ -228,10 +249,9 @@ impl Settlement {
         });
     }
 
-    /// Gives the leases back that were got for a call to `place` which is not made after all.
-    pub fn withdrawn(&mut self, place: Place<'_>) {
-        let probe = self.health.begin_probe(place);
-        self.given_back.extend(probe.iter().flat_map(|probe| self.health.end_probe(probe)));
+    /// Gives the leases back that the next call was admitted with, because it is not made after all.
+    pub fn withdrawn(&mut self) {
+        self.given_back.extend(self.admitted.take().into_iter().flat_map(Probe::end));
     }
 
     /// Records that the call under way failed, with the code of what is wrong.
@@ -313,10 +333,13 @@ impl Settlement {
         let closed = self.calls.len().saturating_sub(usize::from(self.open_call.is_some()));
         let calls = self.calls.get(..closed).unwrap_or_default();
         let mut statements = health::write(&self.notes, &Unsettled::new(&self.request, calls));
-        self.notes.clear();
         statements.append(&mut self.given_back);
         statements.extend(failed_calls(&self.request, calls));
-        self.send(statements);
+        let has_arrived = self.send(statements);
+        let notes = std::mem::take(&mut self.notes);
+        if !notes.is_empty() && !has_arrived.get() {
+            self.early.push(Early { notes, calls: closed, has_arrived });
+        }
     }
 
     fn close_call(&mut self, ended: Ended<'_>, describe: impl FnOnce(&mut CallRecord)) -> Option<OpenCall> {
@@ -340,7 +363,7 @@ impl Settlement {
             Ended::Failed(failure) => self.health.failed(place, failure, &call.usage, now),
             Ended::Abandoned => self.health.abandoned(place, &call.usage, now),
         });
-        self.given_back.extend(open.probe.take().iter().flat_map(|probe| self.health.end_probe(probe)));
+        self.given_back.extend(open.probe.take().into_iter().flat_map(Probe::end));
         open.underway = None;
         Some(open)
     }
@@ -359,7 +382,12 @@ impl Settlement {
         self.outcome.error = error;
         let now = self.scope.clock.now();
         self.outcome.total_ms = now.millis_since(self.request.at);
-        let mut statements = health::write(&self.notes, &Unsettled::new(&self.request, &self.calls));
+        let mut statements = Vec::new();
+        for Early { notes, calls, .. } in self.early.iter().filter(|early| !early.has_arrived.get()) {
+            let calls = self.calls.get(..*calls).unwrap_or_default();
+            statements.extend(health::write(notes, &Unsettled::new(&self.request, calls)));
+        }
+        statements.extend(health::write(&self.notes, &Unsettled::new(&self.request, &self.calls)));
         if !statements.is_empty() && self.health.is_history_due(now) {
             statements.extend(health::delete_history(now));
         }
@@ -369,13 +397,19 @@ impl Settlement {
         self.send(statements);
     }
 
-    fn send(&self, statements: Vec<Statement>) {
+    /// Sends a batch; what is returned tells whether it is known to have arrived.
+    fn send(&self, statements: Vec<Statement>) -> Rc<Cell<bool>> {
         // Started at once, so that nothing is lost when nobody polls any more; the native host is done with it at once.
         let mut batch = self.scope.database.batch(Intent::Deferred, statements);
+        let has_arrived = Rc::new(Cell::new(false));
         match (&mut batch).now_or_never() {
-            Some(result) => report(result),
-            None => self.scope.tasks.wait_until(Box::pin(async move { report(batch.await) })),
+            Some(result) => has_arrived.set(report(result)),
+            None => {
+                let has_arrived = has_arrived.clone();
+                self.scope.tasks.wait_until(Box::pin(async move { has_arrived.set(report(batch.await)) }));
+            }
         }
+        has_arrived
     }
 }
 
@@ -391,10 +425,12 @@ impl Settlement {
     }
 }
 
-fn report(result: Result<Vec<Rows>, DatabaseError>) {
-    if let Err(error) = result {
+/// Whether it went well.
+fn report(result: Result<Vec<Rows>, DatabaseError>) -> bool {
+    if let Err(error) = &result {
         tracing::error!(%error, "a settlement is lost");
     }
+    result.is_ok()
 }
 
 impl Drop for Settlement {

@@ -65,8 +65,9 @@ impl Exchange<'_> {
         let (health, request_id, attribution) =
             (handle.health(), self.request_id.clone(), admitted.attribution.clone());
         let mut settlement = Settlement::begin(self.scope, health, request_id, attribution, &request);
-        let continued = handle.continued(self.scope, &request).await;
-        settlement.keep(handle.keeper(&request, &continued));
+        let caller = &admitted.attribution.api_key_id;
+        let continued = handle.continued(self.scope, caller, &request).await;
+        settlement.keep(handle.keeper(caller, &request, &continued));
         let question = Question {
             model: &request.model,
             namespace,

@@ -13,7 +13,7 @@ use super::data_plane::read_request;
 use super::routes::{self, Handler, Match};
 use super::{Exchange, json};
 use crate::app::error::AppError;
-use crate::app::operations::explain::request_explain;
+use crate::app::operations::explain::{caller, request_explain};
 use crate::engine::attempt::ClientCall;
 use crate::engine::snapshot::Snapshot;
 use crate::platform::body::Body;
@@ -38,6 +38,9 @@ struct Wanted<'a> {
     dialect: Option<Dialect>,
     #[serde(default)]
     model: Option<String>,
+    /// The name of the key that it comes with.
+    #[serde(default)]
+    key: Option<String>,
 }
 
 impl Exchange<'_> {
@@ -68,7 +71,8 @@ impl Exchange<'_> {
             drains: false,
         };
         let handle = &self.gateway.handle;
-        Ok(json(&request_explain(handle, self.scope, snapshot, &call, namespace.as_deref()).await?))
+        let caller = caller(self.scope, wanted.key.as_deref()).await?;
+        Ok(json(&request_explain(handle, self.scope, snapshot, &call, namespace.as_deref(), &caller).await?))
     }
 }
 

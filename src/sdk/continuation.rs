@@ -1,5 +1,7 @@
 //! Requests that continue a conversation which a vendor keeps.
 
+use std::sync::Arc;
+
 use super::Handle;
 use crate::engine::continuation::{Keeper, Key, Owner};
 use crate::platform::Scope;
@@ -18,11 +20,11 @@ pub struct Continued {
 }
 
 impl Handle {
-    /// Finds out who keeps the conversation that `request` continues. Only a request that does, and whose owner this isolate has not
+    /// Finds out who keeps the conversation that `request` of `caller` continues. Only a request that does, and whose owner this isolate has not
     /// lately seen, asks the database.
-    pub async fn continued(&self, scope: &Scope, request: &ClientRequest) -> Continued {
+    pub async fn continued(&self, scope: &Scope, caller: &str, request: &ClientRequest) -> Continued {
         let Some(id) = continued(request.dialect, &request.body) else { return Continued::default() };
-        let key = Key::new(request.dialect, &id);
+        let key = Key::new(caller, request.dialect, &id);
         if let Some(owner) = self.owners.get(&key) {
             return Continued { key: Some(key), owner: Some(owner) };
         }
@@ -44,8 +46,8 @@ impl Handle {
         Some(owner)
     }
 
-    /// What notes who answers `request`, where that has to be known later.
-    pub fn keeper(&self, request: &ClientRequest, continued: &Continued) -> Option<Box<Keeper>> {
-        Keeper::new(&self.owners, request, continued.key.filter(|_| continued.owner.is_none())).map(Box::new)
+    /// What notes who answers `request` of `caller`, where that has to be known later.
+    pub fn keeper(&self, caller: &Arc<str>, request: &ClientRequest, continued: &Continued) -> Option<Box<Keeper>> {
+        Keeper::new(&self.owners, caller, request, continued.key.filter(|_| continued.owner.is_none())).map(Box::new)
     }
 }

@@ -9,14 +9,16 @@ use crate::protocol::dialect::Dialect;
 /// How long a vendor keeps a conversation, as far as is known: OpenAI keeps answers for 30 days.
 pub const KEPT_MS: i64 = 30 * 24 * 3600 * 1000;
 
-/// The hash of an id by which a client continues a conversation. The id itself is not kept: whoever has it could go on with it.
+/// The hash of an id by which a client continues a conversation. The id itself is not kept: whoever has it could go on with it. The same
+/// id of another caller is another key, so that nobody can say where the conversations of others go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key(blake3::Hash);
 
 impl Key {
-    /// The key of `id`, as clients of `dialect` use it.
-    pub fn new(dialect: Dialect, id: &str) -> Self {
+    /// The key of `id`, as clients of `dialect` use it; `caller` is a word for who does.
+    pub fn new(caller: &str, dialect: Dialect, id: &str) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("tollgate 2026-12 ids of conversations");
+        hasher.update(blake3::hash(caller.as_bytes()).as_bytes());
         hasher.update(dialect.name().as_bytes());
         hasher.update(b"/");
         hasher.update(id.as_bytes());

@@ -156,13 +156,14 @@ const COLUMNS: &str = "subject, kind, provider_id, credential_id, model, failure
      status, cause, secret_version, revision";
 
 /// Reads the revisions and, in the same statement, the rows that are newer than `known`: what every request asks, so there is one
-/// statement and not two.
+/// statement and not two. What is about whole credentials comes first, since that must not be missing.
 pub fn read(known: i64) -> Statement {
     Statement::new(
         "SELECT config_revision, routing_revision, credentials_revision, identity_revision, health_revision, \
          subject, kind, provider_id, credential_id, model, failures, successes, wait_ms, since, until, hint, status, cause, \
          secret_version, revision \
-         FROM settings LEFT JOIN health ON health.revision > ?1 WHERE settings.id = 1 ORDER BY revision DESC LIMIT 4096",
+         FROM settings LEFT JOIN health ON health.revision > ?1 WHERE settings.id = 1 \
+         ORDER BY kind IN ('dead', 'refused', 'used_up') DESC, revision DESC LIMIT 4096",
         vec![known.into()],
     )
 }
@@ -360,7 +361,12 @@ pub fn reset(reset: &Reset<'_>) -> Vec<Statement> {
             [chosen, vec![quotas.clone()]].concat(),
         ),
     ];
-    if reset.usage {
+    if !reset.usage {
+        // The same again: the others see that what refuses them is over.
+        let sql =
+            format!("UPDATE quota_usage SET revision = {REVISION} WHERE quota IN (SELECT value FROM json_each(?1))");
+        statements.push(Statement::new(sql, vec![quotas]));
+    } else {
         let sql = format!(
             "UPDATE quota_usage SET amount = 0, revision = {REVISION} \
              WHERE quota IN (SELECT value FROM json_each(?1)) AND amount <> 0"

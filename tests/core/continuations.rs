@@ -106,11 +106,40 @@ async fn owners_are_forgotten_after_thirty_days() {
                 Method::POST,
                 "/admin/api/explain",
                 crate::support::host::ADMIN_TOKEN,
-                json!({"path": "/v1/responses", "body": {"model": "openai_responses/m", "previous_response_id": "resp_b"}})
+                json!({"path": "/v1/responses", "key": "key", "body": {"model": "openai_responses/m", "previous_response_id": "resp_b"}})
                     .to_string(),
             )
             .await,
     );
     let explained: Value = explained.await.json();
     assert_eq!(explained["continuation"], json!({"known": true, "provider": "openai_responses"}));
+}
+
+/// The same id is another conversation when another key names it: it neither follows the first nor leads it elsewhere.
+#[tokio::test]
+async fn a_key_does_not_steer_what_another_continues() {
+    let world = world().await;
+    let isolate = world.isolate();
+    let other = "tg-another-key-of-the-gateway";
+    isolate.import(&json!({"keys": [{"name": "other", "key": other}]})).await;
+    let known = async |key: &str| {
+        let wanted = json!({"path": "/v1/responses", "key": key,
+            "body": {"model": "openai_responses/m", "previous_response_id": "resp_a"}});
+        let admin = crate::support::host::ADMIN_TOKEN;
+        let explained = isolate.send(Method::POST, "/admin/api/explain", admin, wanted.to_string()).await;
+        Whole::of(explained).await.json()["continuation"]["known"].clone()
+    };
+    world.fetch.answer(answer("resp_a"));
+    assert_eq!(respond(&isolate, None).await.status, 200);
+    assert_eq!((known("key").await, known("other").await), (json!(true), json!(false)));
+    let owners = || world.store.run("SELECT id, provider_id, credential_id FROM continuations ORDER BY id");
+    let before = owners();
+    // What the other continues is noted for the other only.
+    world.fetch.answer(answer("resp_b"));
+    let body = json!({"model": "openai_responses/m", "input": "Hi", "previous_response_id": "resp_a"});
+    let reply = Whole::of(isolate.send(Method::POST, "/v1/responses", other, body.to_string()).await).await;
+    assert_eq!((reply.status, known("other").await), (200, json!(true)));
+    let after = owners();
+    assert_eq!((before.len(), after.len()), (1, 3));
+    assert!(after.contains(&before[0]));
 }

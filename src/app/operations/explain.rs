@@ -15,7 +15,9 @@ use crate::engine::select::{Plan, Target};
 use crate::engine::snapshot::{Credential, Provider, Snapshot};
 use crate::platform::Scope;
 use crate::platform::clock::Timestamp;
+use crate::platform::database::Intent;
 use crate::sdk::{Candidate, Continued, Handle, Question, Resolution, SkipReason, Skipped, judge};
+use crate::store::api_key;
 use crate::store::options::{Quota, Retry, Strategy, Timeouts, Trigger};
 
 /// What `POST /admin/api/explain` tells.
@@ -178,18 +180,27 @@ pub struct ExplainedSkip {
     pub until: Option<String>,
 }
 
-/// Explains `call`, to be answered under `snapshot`.
+/// The word for whoever calls with the key of this name; nobody where none is named.
+pub async fn caller(scope: &Scope, key: Option<&str>) -> Result<Arc<str>, AppError> {
+    let Some(name) = key else { return Ok("".into()) };
+    let rows = scope.database.batch(Intent::Read, vec![api_key::by_name(name)]).await?;
+    let found = rows.first().and_then(|rows| api_key::decode(rows).0.into_iter().next());
+    found.map(|row| row.id).ok_or_else(|| AppError::Invalid(format!("`key`: there is no key {name:?}")))
+}
+
+/// Explains `call` of `caller`, to be answered under `snapshot`.
 pub async fn request_explain(
     handle: &Handle,
     scope: &Scope,
     snapshot: &Snapshot,
     call: &ClientCall,
     namespace: Option<&str>,
+    caller: &str,
 ) -> Result<Explanation, AppError> {
     let request = &call.request;
     let reach = crate::app::admission::reach(&call.headers)?;
-    let continued = handle.continued(scope, request).await;
-    let session = || crate::protocol::session::identity("", &call.headers, request);
+    let continued = handle.continued(scope, caller, request).await;
+    let session = || crate::protocol::session::identity(caller, &call.headers, request);
     let question = Question {
         model: &request.model,
         namespace,

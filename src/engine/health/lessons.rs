@@ -29,18 +29,14 @@ impl Health {
     pub fn failed(&self, place: Place<'_>, failure: &Failure, usage: &Usage, now: Timestamp) -> Vec<Note> {
         let mut state = self.state.borrow_mut();
         let mut notes = spent(&mut state, place, usage, now);
-        match failure.kind.blame() {
-            Blame::Request => {}
-            Blame::Credential => {
-                if let Some(credential) = place.credential {
-                    notes.extend(rests(&mut state, place, credential, failure, now));
-                }
-                if failure.kind == FailureKind::QuotaUsedUp {
-                    quotas_are_used_up(&mut state, place, failure, now, &mut notes);
-                }
-            }
-            Blame::Provider => notes.extend(breaker_failed(&mut state, place, failure, now)),
-        }
+        blame(&mut state, place, failure, now, &mut notes);
+        notes
+    }
+
+    /// Learns what is wrong with somebody without that a call ends now: none was made, or what it took is counted already.
+    pub fn blamed(&self, place: Place<'_>, failure: &Failure, now: Timestamp) -> Vec<Note> {
+        let mut notes = Vec::new();
+        blame(&mut self.state.borrow_mut(), place, failure, now, &mut notes);
         notes
     }
 
@@ -80,9 +76,26 @@ fn spent(state: &mut State, place: Place<'_>, usage: &Usage, now: Timestamp) -> 
     notes
 }
 
+fn blame(state: &mut State, place: Place<'_>, failure: &Failure, now: Timestamp, notes: &mut Vec<Note>) {
+    match failure.kind.blame() {
+        Blame::Request => {}
+        Blame::Credential => {
+            if let Some(credential) = place.credential {
+                notes.extend(rests(state, place, credential, failure, now));
+            }
+            if failure.kind == FailureKind::QuotaUsedUp {
+                quotas_are_used_up(state, place, failure, now, notes);
+            }
+        }
+        Blame::Provider => notes.extend(breaker_failed(state, place, failure, now)),
+    }
+}
+
 fn breaker_succeeded(state: &mut State, place: Place<'_>, began: Timestamp, now: Timestamp, notes: &mut Vec<Note>) {
     let options = &place.provider.policy.breaker;
-    let row = state.breakers.get_mut(&place.provider.id).and_then(|models| models.get_mut(place.model));
+    let name = state.breaker(&place.provider.id, place.model).map(|row| row.model.clone().unwrap_or_default());
+    let models = state.breakers.get_mut(&place.provider.id);
+    let row = models.zip(name).and_then(|(models, name)| models.get_mut(&name));
     let Some(row) = row.filter(|_| options.enabled) else { return };
     let Some(counts) = breaker::succeeded(row.counts, options.success_threshold, began, now) else { return };
     if counts.until.0 == 0 && row.counts.until.0 != 0 {
@@ -104,10 +117,12 @@ fn breaker_failed(state: &mut State, place: Place<'_>, failure: &Failure, now: T
     }
     let hint_ms = failure.retry_after.and_then(|hint| i64::try_from(hint.as_millis()).ok());
     let figures = breaker::figures(options, hint_ms);
+    let model = state.model(Kind::Breaker, &place.provider.id, place.model, now);
+    let subject = Kind::Breaker.subject(&place.provider.id, model.as_deref());
     let mut row = HealthRow {
-        model: Some(place.model.clone()),
+        model,
         hint: hint_ms.filter(|hint| *hint > 0).map(|hint| Timestamp(now.0.saturating_add(hint).min(FOREVER.0))),
-        ..row(Kind::Breaker, Kind::Breaker.subject(&place.provider.id, Some(place.model)), place, failure)
+        ..row(Kind::Breaker, subject, place, failure)
     };
     row.counts = breaker::failed(Counts::default(), figures, now);
     let first = Box::new(row.clone());
@@ -135,7 +150,7 @@ fn rests(
     now: Timestamp,
 ) -> Option<Note> {
     let kind = rest::kind(failure.kind)?;
-    let model = (kind == Kind::Limited).then(|| place.model.clone());
+    let model = (kind == Kind::Limited).then(|| state.model(kind, &credential.id, place.model, now)).flatten();
     let is_about_secret = matches!(kind, Kind::Dead | Kind::Refused);
     let mut row = HealthRow {
         credential_id: Some(credential.id.clone()),

@@ -16,6 +16,7 @@ mod rest;
 mod state;
 
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::snapshot::{Credential, Provider, Snapshot};
@@ -23,7 +24,6 @@ use crate::platform::clock::Timestamp;
 use crate::store::health::{FOREVER, HISTORY_MS, HealthRow, Kind};
 use crate::store::options::Quota;
 use crate::store::quota_usage::QuotaUsageRow;
-use probe::Admission;
 use quota::Gauge;
 use state::State;
 
@@ -105,13 +105,11 @@ impl Rest {
 /// One isolate's view.
 #[derive(Default)]
 pub struct Health {
-    state: RefCell<State>,
+    state: Rc<RefCell<State>>,
     /// Up to which revision the rows of `health` are known.
     known: Cell<i64>,
     /// Up to which revision the rows of `quota_usage` are known.
     known_usage: Cell<i64>,
-    /// Admissions whose calls have not begun yet.
-    admissions: RefCell<Vec<Admission>>,
     /// When what has been over for long is to be deleted.
     history_due: Cell<Timestamp>,
 }
@@ -226,10 +224,7 @@ fn of_rest(row: &HealthRow, credential: &Credential, now: Timestamp) -> Standing
 
 fn of_breaker(state: &State, provider: &Provider, model: &str, now: Timestamp) -> Standing {
     let options = &provider.policy.breaker;
-    let Some(row) = state.breakers.get(&provider.id).and_then(|models| models.get(model)).filter(|_| options.enabled)
-    else {
-        return Standing::Ready;
-    };
+    let Some(row) = state.breaker(&provider.id, model).filter(|_| options.enabled) else { return Standing::Ready };
     match breaker::state(row.counts, now) {
         breaker::State::Closed => Standing::Ready,
         breaker::State::Open if options.refuse => Standing::Out(Rest::of(row)),

@@ -1,12 +1,20 @@
 //! Who may try what rested: whoever gets a lease, which all isolates share.
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
+
 use super::quota::Gauge;
+use super::state::State;
 use super::{Health, Place, Rest, Standing, of_breaker, of_quota, of_rest};
+use crate::engine::carried::Carried;
 use crate::platform::Scope;
 use crate::platform::clock::Timestamp;
-use crate::platform::database::{Intent, Statement};
+use crate::platform::database::{Database, DatabaseError, Intent, Statement};
+use crate::platform::tasks::Tasks;
 use crate::store::health::Kind;
 use crate::store::{health, id, lease};
 
@@ -23,67 +31,139 @@ struct Trial {
     rest: Rest,
 }
 
-/// Leases that were got for a call which has not begun yet.
-pub(super) struct Admission {
-    provider_id: Arc<str>,
-    credential_id: Option<Arc<str>>,
-    model: Arc<str>,
-    until: Timestamp,
-    probe: Probe,
+/// The leases that a request got in order to try what rested. They are given back when the call that they are for is over, or when this
+/// is dropped because there was none.
+pub struct Probe {
+    leases: Leases,
+    /// The subjects of leases that stay when the call has begun, so that there is one in each interval.
+    of_quotas: Vec<Arc<str>>,
+    /// The subjects of the others.
+    subjects: Vec<Arc<str>>,
 }
 
-/// The leases of a call that tries what rested.
-#[derive(Debug)]
-pub struct Probe {
+/// What gives leases back.
+#[derive(Clone)]
+struct Leases {
     owner: Arc<str>,
-    subjects: Vec<Arc<str>>,
+    state: Rc<RefCell<State>>,
+    database: Rc<dyn Database>,
+    tasks: Rc<dyn Tasks>,
+}
+
+impl Probe {
+    /// Has the call begin that the leases are for.
+    pub fn begin(&mut self) {
+        self.of_quotas.clear();
+    }
+
+    /// What gives the leases back, now that the call is over.
+    pub fn end(mut self) -> Vec<Statement> {
+        self.of_quotas.clear();
+        let subjects = std::mem::take(&mut self.subjects);
+        self.leases.give_back(&subjects)
+    }
+}
+
+impl Drop for Probe {
+    fn drop(&mut self) {
+        let subjects: Vec<Arc<str>> = self.subjects.drain(..).chain(self.of_quotas.drain(..)).collect();
+        if subjects.is_empty() {
+            return;
+        }
+        let statements = self.leases.give_back(&subjects);
+        let mut batch = self.leases.database.batch(Intent::Deferred, statements);
+        if (&mut batch).now_or_never().is_none() {
+            // What is not given back comes back by time.
+            self.leases.tasks.wait_until(Box::pin(async move { drop(batch.await) }));
+        }
+    }
+}
+
+impl Leases {
+    fn give_back(&self, subjects: &[Arc<str>]) -> Vec<Statement> {
+        let mut state = self.state.borrow_mut();
+        for subject in subjects {
+            state.refusals.remove(subject);
+        }
+        subjects.iter().map(|subject| lease::give_back(&health::probe(subject), &self.owner)).collect()
+    }
+}
+
+/// Which leases were got, in the order in which they were asked for, and when each can be had again.
+struct Answer {
+    probe: Probe,
+    places: Vec<(bool, Option<Timestamp>)>,
 }
 
 impl Health {
     /// Lets a call begin, right before it does. Who is ready, or merely rests, may without further ado; what has to be tried with care
     /// costs one round trip, and who gets no lease has to wait. The caller may come back to whom it was refused when nobody else is
-    /// left and [`Standing`] is not `Out`.
-    pub async fn admit(&self, scope: &Scope, place: Place<'_>) -> Result<(), Rest> {
+    /// left and [`Standing`] is not `Out`. What it gets it keeps until the call is over.
+    pub async fn admit(&self, scope: &Scope, place: Place<'_>) -> Result<Option<Probe>, Rest> {
         let now = scope.clock.now();
         let trials = self.trials(place, now)?;
         if trials.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
+        // Carried to its end, so that what was got is given back even if the request is dropped meanwhile.
+        let work = Some(Box::pin(self.ask(scope, &trials, now)) as LocalBoxFuture<'static, _>);
+        let answer = Carried { work, tasks: scope.tasks.clone() }.await;
+        let Answer { probe, places } = match answer {
+            Ok(answer) => answer,
+            Err(error) => {
+                // Serving goes before care.
+                tracing::warn!(%error, "no lease could be asked for; a call goes on without");
+                return Ok(None);
+            }
+        };
+        let mut refused = None;
+        for (trial, (is_taken, free_at)) in trials.into_iter().zip(places) {
+            if let Some(until) = free_at.filter(|_| !is_taken || !trial.is_given_back) {
+                self.refuse(&trial.subject, until, now);
+            }
+            if !is_taken {
+                refused = Some(Rest { until: free_at, ..trial.rest });
+            }
+        }
+        // Where not all of it was got, dropping gives back what was.
+        refused.map_or(Ok(Some(probe)), Err)
+    }
+
+    /// Asks for the leases of `trials`.
+    fn ask(
+        &self,
+        scope: &Scope,
+        trials: &[Trial],
+        now: Timestamp,
+    ) -> impl Future<Output = Result<Answer, DatabaseError>> + use<> {
         let owner = id::new(scope);
         let mut statements = Vec::with_capacity(2 * trials.len());
-        for Trial { subject, slots, lasts_ms, .. } in &trials {
+        for Trial { subject, slots, lasts_ms, .. } in trials {
             let subject = health::probe(subject);
             let until = Timestamp(now.0.saturating_add(*lasts_ms));
             statements.push(lease::take(&subject, *slots, &owner, now, until));
             statements.push(lease::next_free(&subject, now));
         }
-        let rows = match scope.database.batch(Intent::Write, statements).await {
-            Ok(rows) => rows,
-            Err(error) => {
-                // Serving goes before care.
-                tracing::warn!(%error, "no lease could be asked for; a call goes on without");
-                return Ok(());
+        let subjects: Vec<(Arc<str>, bool)> =
+            trials.iter().map(|trial| (trial.subject.clone(), trial.is_given_back)).collect();
+        let batch = scope.database.batch(Intent::Write, statements);
+        let leases =
+            Leases { owner, state: self.state.clone(), database: scope.database.clone(), tasks: scope.tasks.clone() };
+        async move {
+            let rows = batch.await?;
+            let mut probe = Probe { leases, of_quotas: Vec::new(), subjects: Vec::new() };
+            let mut places = Vec::with_capacity(subjects.len());
+            for ((subject, is_given_back), rows) in subjects.into_iter().zip(rows.chunks(2)) {
+                let is_taken = rows.first().is_some_and(lease::is_taken);
+                places.push((is_taken, rows.get(1).and_then(lease::free_at)));
+                match (is_taken, is_given_back) {
+                    (true, true) => probe.subjects.push(subject),
+                    (true, false) => probe.of_quotas.push(subject),
+                    (false, _) => {}
+                }
             }
-        };
-        let mut taken = Vec::new();
-        let mut refused = None;
-        for (trial, rows) in trials.into_iter().zip(rows.chunks(2)) {
-            let free_at = rows.get(1).and_then(lease::free_at);
-            let is_taken = rows.first().is_some_and(lease::is_taken);
-            if let Some(until) = free_at.filter(|_| !is_taken || !trial.is_given_back) {
-                self.refuse(&trial.subject, until, now);
-            }
-            match is_taken {
-                true => taken.push(trial),
-                false => refused = Some(Rest { until: free_at, ..trial.rest }),
-            }
+            Ok(Answer { probe, places })
         }
-        let Some(rest) = refused else {
-            self.keep(place, owner, taken, now);
-            return Ok(());
-        };
-        self.give_up(scope, &owner, taken);
-        Err(rest)
     }
 
     /// What of `place` has to be tried with care. Whoever is out, or known to be tried by others, is told so.
@@ -106,7 +186,9 @@ impl Health {
         };
         let Place { provider, credential, model, .. } = place;
         add(of_breaker(&state, provider, model, now), &|rest| Trial {
-            subject: Kind::Breaker.subject(&provider.id, Some(model)),
+            subject: state
+                .breaker(&provider.id, model)
+                .map_or_else(|| Kind::Breaker.subject(&provider.id, Some(model)), |row| row.subject.clone()),
             slots: provider.policy.breaker.half_open_requests.clamp(1, 100),
             lasts_ms: PROBE_MS,
             is_given_back: true,
@@ -158,63 +240,4 @@ impl Health {
         state.refusals.retain(|_, until| *until > now);
         state.refusals.insert(subject.clone(), until);
     }
-
-    /// Keeps leases for the call that is about to begin.
-    fn keep(&self, place: Place<'_>, owner: Arc<str>, taken: Vec<Trial>, now: Timestamp) {
-        let subjects: Vec<Arc<str>> =
-            taken.into_iter().filter(|trial| trial.is_given_back).map(|trial| trial.subject).collect();
-        let mut admissions = self.admissions.borrow_mut();
-        // Some calls never began.
-        admissions.retain(|admission| admission.until > now);
-        if !subjects.is_empty() {
-            admissions.push(Admission {
-                provider_id: place.provider.id.clone(),
-                credential_id: place.credential.map(|credential| credential.id.clone()),
-                model: place.model.clone(),
-                until: Timestamp(now.0.saturating_add(PROBE_MS)),
-                probe: Probe { owner, subjects },
-            });
-        }
-    }
-
-    /// The leases that were got for a call to `place`, which now begins.
-    pub fn begin_probe(&self, place: Place<'_>) -> Option<Probe> {
-        let mut admissions = self.admissions.borrow_mut();
-        let found = admissions.iter().position(|admission| {
-            admission.provider_id == place.provider.id
-                && admission.credential_id.as_ref() == place.credential.map(|credential| &credential.id)
-                && admission.model == *place.model
-        })?;
-        Some(admissions.swap_remove(found).probe)
-    }
-
-    /// What gives the leases of a call back that is over.
-    pub fn end_probe(&self, probe: &Probe) -> Vec<Statement> {
-        let mut state = self.state.borrow_mut();
-        for subject in &probe.subjects {
-            state.refusals.remove(subject);
-        }
-        give_back(&probe.owner, &probe.subjects)
-    }
-
-    /// Gives back what was got when not all of it was; nobody waits for it.
-    fn give_up(&self, scope: &Scope, owner: &Arc<str>, taken: Vec<Trial>) {
-        if taken.is_empty() {
-            return;
-        }
-        let subjects: Vec<Arc<str>> = taken.into_iter().map(|trial| trial.subject).collect();
-        let mut state = self.state.borrow_mut();
-        for subject in &subjects {
-            state.refusals.remove(subject);
-        }
-        let batch = scope.database.batch(Intent::Deferred, give_back(owner, &subjects));
-        scope.tasks.wait_until(Box::pin(async move {
-            // What is not given back comes back by time.
-            let _ = batch.await;
-        }));
-    }
-}
-
-fn give_back(owner: &str, subjects: &[Arc<str>]) -> Vec<Statement> {
-    subjects.iter().map(|subject| lease::give_back(&health::probe(subject), owner)).collect()
 }

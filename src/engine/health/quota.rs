@@ -98,9 +98,9 @@ pub(super) fn limit(quota: &Quota) -> f64 {
     if limit.is_finite() { limit } else { 0.0 }
 }
 
-/// What was spent, by the beginnings of slices, and the revision at which each was read.
+/// What was spent, by the beginnings of slices, the revision at which each was read, and whether it was added to since.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Spent(BTreeMap<i64, (i64, i64)>);
+pub(super) struct Spent(BTreeMap<i64, (i64, i64, bool)>);
 
 impl Spent {
     /// Adds `amount` to a slice; whether it is the first in it. What no longer counts is forgotten.
@@ -108,11 +108,11 @@ impl Spent {
         self.forget_before(oldest);
         let is_first = !self.0.contains_key(&slice);
         let entry = self.0.entry(slice).or_default();
-        entry.0 = entry.0.saturating_add(amount);
+        (entry.0, entry.2) = (entry.0.saturating_add(amount), true);
         is_first
     }
 
-    /// Takes over what the database says; whether that is less than what was known.
+    /// Takes over what the database says; whether that is less than what was known, or the same once more, which a reset leaves.
     pub(super) fn learn(&mut self, slice: i64, amount: i64, revision: i64, oldest: i64) -> bool {
         self.forget_before(oldest);
         if slice < oldest {
@@ -122,9 +122,9 @@ impl Spent {
         if revision <= entry.1 {
             return false;
         }
-        let is_less = amount < entry.0;
-        *entry = (amount.max(0), revision);
-        is_less
+        let is_reset = amount < entry.0 || (amount == entry.0 && entry.1 != 0 && !entry.2);
+        *entry = (amount.max(0), revision, false);
+        is_reset
     }
 
     fn forget_before(&mut self, oldest: i64) {
@@ -135,13 +135,13 @@ impl Spent {
 
     /// What counts at `now`.
     pub(super) fn total(&self, gauge: Gauge, now: Timestamp) -> i64 {
-        self.0.range(gauge.oldest(now)..).fold(0, |sum: i64, (_, (amount, _))| sum.saturating_add(*amount))
+        self.0.range(gauge.oldest(now)..).fold(0, |sum: i64, (_, (amount, ..))| sum.saturating_add(*amount))
     }
 
     /// When so much has left the window that less than `limit` is left, if nothing is added.
     pub(super) fn below(&self, gauge: Gauge, limit: f64, now: Timestamp) -> Timestamp {
         let mut left = self.total(gauge, now);
-        for (slice, (amount, _)) in self.0.range(gauge.oldest(now)..) {
+        for (slice, (amount, ..)) in self.0.range(gauge.oldest(now)..) {
             left = left.saturating_sub(*amount);
             if (left as f64) < limit {
                 let end = slice.saturating_add(gauge.slice_ms()).saturating_add(gauge.window_ms());
@@ -244,8 +244,12 @@ mod tests {
         let mut spent = Spent::default();
         assert!(!spent.learn(5, 100, 7, 0));
         assert!(!spent.learn(5, 40, 6, 0));
-        assert_eq!(spent.0[&5], (100, 7));
+        assert_eq!(spent.0[&5], (100, 7, false));
         assert!(spent.learn(5, 40, 8, 0));
+        // The same once more is a reset, unless it is the echo of what was added here.
+        assert!(spent.learn(5, 40, 9, 0));
+        spent.add(5, 2, 0);
+        assert!(!spent.learn(5, 42, 10, 0));
         assert!(!spent.learn(4, 40, 9, 5));
         assert_eq!(spent.0.len(), 1);
     }

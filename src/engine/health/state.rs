@@ -12,12 +12,15 @@ use crate::store::quota_usage::QuotaUsageRow;
 /// Longest name of a model that is remembered. Clients name models, so they are no longer than is useful.
 const MAX_MODEL_BYTES: usize = 256;
 
+/// Most models that are told apart for one credential, or one provider; what fails beyond them is held against all of it.
+const MAX_MODELS: usize = 64;
+
 /// What one isolate knows.
 #[derive(Default)]
 pub(super) struct State {
     /// By the credential's id.
     pub(super) credentials: IdMap<CredentialRows>,
-    /// By the provider's id, then by model.
+    /// By the provider's id, then by model; the empty name stands for the models beyond [`MAX_MODELS`].
     pub(super) breakers: IdMap<HashMap<Arc<str>, HealthRow>>,
     /// By the id of the provider or the credential.
     pub(super) quotas: IdMap<Vec<QuotaState>>,
@@ -79,9 +82,11 @@ impl State {
     /// The row about the same as `row`.
     pub(super) fn known(&self, row: &HealthRow) -> Option<&HealthRow> {
         match row.kind {
-            Kind::Breaker => self.breakers.get(&row.provider_id)?.get(row.model.as_ref()?),
-            Kind::Limited => self.credentials.get(row.credential_id.as_ref()?)?.limited.get(row.model.as_ref()?),
-            Kind::Dead | Kind::Refused | Kind::UsedUp => {
+            Kind::Breaker => self.breakers.get(&row.provider_id)?.get(row.model.as_deref().unwrap_or_default()),
+            Kind::Limited if row.model.is_some() => {
+                self.credentials.get(row.credential_id.as_ref()?)?.limited.get(row.model.as_ref()?)
+            }
+            Kind::Dead | Kind::Refused | Kind::UsedUp | Kind::Limited => {
                 self.credentials.get(row.credential_id.as_ref()?)?.whole.iter().find(|known| known.kind == row.kind)
             }
             Kind::Quota => {
@@ -91,28 +96,62 @@ impl State {
         }
     }
 
+    /// The breaker that holds for a model.
+    pub(super) fn breaker(&self, provider_id: &str, model: &str) -> Option<&HealthRow> {
+        let models = self.breakers.get(provider_id)?;
+        models.get(model).or_else(|| models.get(""))
+    }
+
+    /// Which model a row of `kind` about `owner` is to be about: `None` for all of it, where too many are told apart already.
+    pub(super) fn model(&mut self, kind: Kind, owner: &str, model: &Arc<str>, now: Timestamp) -> Option<Arc<str>> {
+        let has_room = |state: &Self| {
+            let models = match kind {
+                Kind::Breaker => state.breakers.get(owner),
+                _ => state.credentials.get(owner).map(|rows| &rows.limited),
+            };
+            models.is_none_or(|models| models.len() < MAX_MODELS || models.contains_key(model))
+        };
+        if model.len() > MAX_MODEL_BYTES {
+            return None;
+        }
+        if !has_room(self) {
+            self.forget_history(now);
+        }
+        has_room(self).then(|| model.clone())
+    }
+
     /// Replaces what is known. Where there is no room for one more, it is not remembered, and `false` is returned.
     pub(super) fn put(&mut self, row: HealthRow, now: Timestamp) -> bool {
         if row.model.as_ref().is_some_and(|model| model.len() > MAX_MODEL_BYTES) {
             return false;
         }
         let is_new = self.known(&row).is_none();
-        if is_new && self.rows >= MAX_ROWS as usize {
-            self.forget_history(now);
-            if self.rows >= MAX_ROWS as usize {
+        // What is about all of a credential or a provider always has room: there are no more than were configured.
+        if let (true, Some(model)) = (is_new, &row.model)
+            && matches!(row.kind, Kind::Breaker | Kind::Limited)
+        {
+            let owner = row.credential_id.as_ref().unwrap_or(&row.provider_id);
+            if self.model(row.kind, owner, model, now).is_none() {
                 return false;
+            }
+            if self.rows >= MAX_ROWS as usize {
+                self.forget_history(now);
+                if self.rows >= MAX_ROWS as usize {
+                    return false;
+                }
             }
         }
         let busy = busy_until(&row);
         match (row.kind, &row.credential_id, &row.model) {
-            (Kind::Breaker, _, Some(model)) => {
-                self.breakers.entry(row.provider_id.clone()).or_default().insert(model.clone(), row);
+            (Kind::Breaker, _, model) => {
+                let model = model.clone().unwrap_or_default();
+                self.breakers.entry(row.provider_id.clone()).or_default().insert(model, row);
             }
             (Kind::Limited, Some(credential), Some(model)) => {
                 self.credentials.entry(credential.clone()).or_default().limited.insert(model.clone(), row);
                 self.credentials_busy_until = self.credentials_busy_until.max(busy);
             }
-            (Kind::Dead | Kind::Refused | Kind::UsedUp, Some(credential), _) => {
+            (Kind::Dead | Kind::Refused | Kind::UsedUp | Kind::Limited, Some(credential), _) => {
                 let whole = &mut self.credentials.entry(credential.clone()).or_default().whole;
                 whole.retain(|known| known.kind != row.kind);
                 whole.push(row);

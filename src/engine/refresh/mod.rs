@@ -17,19 +17,18 @@ use std::time::Duration;
 use http::StatusCode;
 
 use self::held::{Held, HeldSecret};
-use self::replace::{Carried, Place};
+use self::replace::{Known, Look, Place};
+use super::carried::Carried;
 use super::failure::{Failure, FailureKind};
 use super::snapshot::{Credential, Provider};
 use crate::channel::Refresh;
 use crate::channel::endpoint::EndpointError;
 use crate::channel::oauth::OAuth;
 use crate::platform::Scope;
-use crate::platform::clock::Timestamp;
-use crate::platform::database::Intent;
 use crate::platform::fetch::Network;
+use crate::store::id;
 use crate::store::options::OAuthOptions;
 use crate::store::vault::{Vault, VaultError};
-use crate::store::{credential, id, lease};
 
 /// For how long whoever refreshes has the credential for itself: longer than a token endpoint is waited for.
 const LEASE_MS: i64 = 20_000;
@@ -94,22 +93,25 @@ pub async fn usable(
         let secret = credential.secret(vault).map_err(Unusable::Unopened)?;
         return Ok(Usable { secret, version: credential.version });
     };
+    let wanted = Wanted { scope, vault, login, provider, credential };
+    wanted.store_late().await;
     let held = credential.renewal.held(credential, vault).map_err(Unusable::Unopened)?;
     let now = scope.clock.now();
-    if !held.is_due(login.refresh.margin(), now)
+    let was_refused = matches!(held.secret, HeldSecret::Tokens(_)) && credential.renewal.is_refused(held.version);
+    if !was_refused
+        && !held.is_due(login.refresh.margin(), now)
         && let Some(usable) = held.usable(now)
     {
         return Ok(usable);
     }
-    let wanted = Wanted { scope, vault, login, provider, credential };
     let renewed = match credential.renewal.pause(held.version, now) {
         Some(paused) => Err(paused),
-        None => wanted.newer_than(held.version, false).await,
+        None => wanted.newer_than(held.version, was_refused).await,
     };
     match renewed {
         Ok(renewed) => renewed.usable(scope.clock.now()).ok_or(Unusable::NotRefreshed),
         // Trouble on the way to a new token is no reason to throw away one that is still good.
-        Err(Unusable::NotRefreshed) => held.usable(scope.clock.now()).ok_or(Unusable::NotRefreshed),
+        Err(Unusable::NotRefreshed) if !was_refused => held.usable(scope.clock.now()).ok_or(Unusable::NotRefreshed),
         Err(error) => Err(error),
     }
 }
@@ -135,6 +137,8 @@ pub async fn after_refusal(
     if matches!(held.secret, HeldSecret::Plain(_)) {
         return Ok(None);
     }
+    // Until there are newer ones, the next requests do not send it again.
+    credential.renewal.refuse(used.version);
     let wanted = Wanted { scope, vault, login, provider, credential };
     let renewed = match credential.renewal.pause(held.version, now) {
         Some(paused) => Err(paused),
@@ -153,74 +157,47 @@ struct Wanted<'a> {
 }
 
 impl Wanted<'_> {
-    /// A newer version than `known`: made here, or by whoever was faster. One that is due as well is made anew in its turn, unless it is
-    /// wanted because `known` was refused.
-    async fn newer_than(&self, known: i64, was_refused: bool) -> Result<Rc<Held>, Unusable> {
-        let Self { scope, credential, .. } = self;
-        let subject: Arc<str> = format!("refresh:{}", credential.id).into();
-        let owner = id::new(scope);
-        let began = scope.clock.now();
+    /// Has tokens stored that could not be before, if there are any.
+    async fn store_late(&self) {
+        if self.credential.renewal.has_unstored() {
+            let work = self.place(&id::new(self.scope)).store_late();
+            Carried { work: Some(Box::pin(work)), tasks: self.scope.tasks.clone() }.await;
+        }
+    }
+
+    /// A newer version than `version`: made here, or by whoever was faster. One that is due as well is made anew in its turn, unless it is
+    /// wanted because `version` was refused. A token that is still good is not waited for.
+    async fn newer_than(&self, version: i64, was_refused: bool) -> Result<Rc<Held>, Unusable> {
+        let clock = &self.scope.clock;
+        let owner = id::new(self.scope);
+        let began = clock.now();
         let mut pause = FIRST_PAUSE;
         loop {
-            let now = scope.clock.now();
-            let until = Timestamp(now.0.saturating_add(LEASE_MS));
-            let statements =
-                vec![lease::take(&subject, 1, &owner, now, until), credential::read_secret(&credential.id)];
-            let rows = scope.database.batch(Intent::Write, statements).await.map_err(|error| {
-                tracing::error!(provider = &*self.provider.name, %error, "a token cannot be refreshed");
-                Unusable::NotRefreshed
-            })?;
-            let is_taken = rows.first().is_some_and(lease::is_taken);
-            let place = Place {
-                scope: (*scope).clone(),
-                vault: self.vault.clone(),
-                login: self.login.clone(),
-                credential_id: credential.id.clone(),
-                provider: self.provider.name.clone(),
-                credential: credential.name.clone(),
-                subject: subject.clone(),
-                owner: owner.clone(),
-            };
-            let stored = rows.get(1).and_then(credential::decode_secret);
-            let found = match stored.ok_or(Unusable::NotRefreshed).and_then(|stored| place.open(&stored)) {
-                Ok(found) => found,
-                Err(error) => {
-                    place.give_back(is_taken);
-                    return Err(error);
-                }
-            };
-            credential.renewal.keep(&found);
-            let is_newer = found.version > known;
-            if is_newer && (was_refused || !found.is_due(self.login.refresh.margin(), now)) {
-                place.give_back(is_taken);
+            let work = self.place(&owner).look(Known { version, was_refused });
+            let look = Carried { work: Some(Box::pin(work)), tasks: self.scope.tasks.clone() };
+            if let Look::Found(found) = look.await? {
                 return Ok(found);
             }
-            let HeldSecret::Tokens(tokens) = &found.secret else {
-                place.give_back(is_taken);
-                return Err(Unusable::NotRefreshed);
-            };
-            // Another request of this isolate may have failed while this one waited.
-            if let Some(paused) = credential.renewal.pause(found.version, now) {
-                place.give_back(is_taken);
-                return Err(paused);
-            }
-            if is_taken {
-                let work = place.replace(found.version, tokens.clone());
-                let carried = Carried { work: Some(Box::pin(work)), tasks: scope.tasks.clone() };
-                let renewed = carried.await;
-                match &renewed {
-                    Ok(renewed) => credential.renewal.keep(renewed),
-                    Err(error) => credential.renewal.note(found.version, error, scope.clock.now()),
-                }
-                return renewed;
-            }
-            let waited = scope.clock.now().millis_since(began);
-            if waited >= PATIENCE_MS {
+            if clock.now().millis_since(began) >= PATIENCE_MS {
                 tracing::warn!(provider = &*self.provider.name, "another refresh of a token takes too long");
                 return Err(Unusable::NotRefreshed);
             }
-            scope.clock.sleep(pause).await;
+            clock.sleep(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    fn place(&self, owner: &Arc<str>) -> Place {
+        Place {
+            scope: self.scope.clone(),
+            vault: self.vault.clone(),
+            login: self.login.clone(),
+            credential_id: self.credential.id.clone(),
+            provider: self.provider.name.clone(),
+            credential: self.credential.name.clone(),
+            renewal: self.credential.renewal.clone(),
+            subject: format!("refresh:{}", self.credential.id).into(),
+            owner: owner.clone(),
         }
     }
 }

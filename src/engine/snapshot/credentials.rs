@@ -81,7 +81,11 @@ impl Credentials {
                     weight: row.weight,
                     policy: row.policy,
                     version: row.version,
-                    renewal: Renewal::default(),
+                    // What came after a secret that is still the stored one is needed as long as that is.
+                    renewal: former
+                        .filter(|former| former.version == row.version)
+                        .map(|former| former.renewal.clone())
+                        .unwrap_or_default(),
                     load: former.map(|former| former.load.clone()).unwrap_or_default(),
                     sealed: row.secret,
                     opened: OnceCell::new(),

@@ -1,13 +1,15 @@
 //! Breakers, over all isolates.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use tollgate::engine::failure::FailureKind;
-use tollgate::engine::health::Standing;
+use tollgate::engine::health::{Place, Standing};
 
 use super::{Failed, Left, Well, word, world};
 use crate::support::fetch::FakeAnswer;
 use crate::support::vendors::Wire;
-use crate::support::world::{Isolate, KEY, Whole, World};
+use crate::support::world::{Isolate, KEY, Whole, World, step};
 
 const SERVER: super::End = Failed(FailureKind::Server, 0);
 
@@ -148,7 +150,7 @@ async fn half_open_fails_back() {
     }
     world.advance(1_000_000);
     assert!(first.admits("m", "one").await);
-    drop(first);
+    std::mem::forget(first);
     assert!(!second.admits("m", "one").await);
     world.advance(60_000);
     assert!(second.admits("m", "one").await);
@@ -212,4 +214,38 @@ async fn memory_and_database_say_the_same() {
         assert_eq!(mine, shared, "step {step}");
         world.advance((drawn >> 50) % 9000);
     }
+}
+
+/// A lease for a call that is never made is given back at once, also when the request is dropped while it is asked for; and a call that
+/// got none does not take another's.
+#[tokio::test]
+async fn a_call_that_is_never_made_gives_its_lease_back() {
+    let world = world(json!({"breaker": {"failure_threshold": 1, "half_open_requests": 1}})).await;
+    let (first, second) = (world.isolate(), world.isolate());
+    first.call("m", "one", Failed(FailureKind::Server, 0)).await;
+    world.advance(3_600_000);
+    let leases = || world.store.run("SELECT subject FROM leases").len();
+    assert!(first.admits("m", "one").await);
+    assert!(!second.admits("m", "one").await);
+    assert!(!first.admits("m", "one").await);
+    // A call that was not admitted ends and leaves the lease alone.
+    let admitted = first.admitted.take();
+    first.begin("m", "one").end(Left);
+    assert_eq!(leases(), 1);
+    drop(admitted);
+    assert_eq!(leases(), 0);
+    assert!(first.admits("m", "one").await);
+    first.admitted.take();
+    let second = world.isolate();
+    second.look().await;
+    let release = world.store.hold_next();
+    let (provider, model) = (second.provider(), Arc::from("m"));
+    let place = Place { provider: &provider, credential: None, secret_version: 0, model: &model };
+    let health = second.gateway.handle.health();
+    let mut asking = Box::pin(health.admit(&second.scope, place));
+    assert!(step(&mut asking).is_none());
+    assert_eq!(leases(), 1);
+    drop((asking, release));
+    world.tasks.run().await;
+    assert_eq!(leases(), 0);
 }

@@ -94,6 +94,11 @@ impl Isolate {
         let attribution = Attribution { api_key_id: "k".into(), api_key: "key".into() };
         let health = self.gateway.handle.health();
         let mut settlement = Settlement::begin(&self.scope, health, id::new(&self.scope), attribution, &request);
+        let place = format!("{model} {credential}");
+        let mut all = self.admitted.borrow_mut();
+        if let Some(found) = all.iter().position(|(admitted, _)| *admitted == place) {
+            assert!(settlement.admitted(Ok(Some(all.remove(found).1))).is_ok());
+        }
         let credential = self.credential(credential);
         let target = Target {
             provider: self.provider(),
@@ -133,7 +138,12 @@ impl Isolate {
             secret_version: credential.version,
             model: &model,
         };
-        self.gateway.handle.health().admit(&self.scope, place).await.is_ok()
+        let admitted = self.gateway.handle.health().admit(&self.scope, place).await;
+        let is_admitted = admitted.is_ok();
+        if let Ok(Some(probe)) = admitted {
+            self.admitted.borrow_mut().push((format!("{model} {}", credential.name), probe));
+        }
+        is_admitted
     }
 
     /// What an operator sees of the provider.

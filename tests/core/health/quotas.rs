@@ -153,3 +153,16 @@ async fn the_vendor_says_that_it_is_used_up() {
         assert_eq!(isolate.provider_standing("m").await, Standing::Ready);
     }
 }
+
+/// A reset that leaves what was spent lets one try again at once, in every isolate.
+#[tokio::test]
+async fn a_reset_ends_what_refuses_the_others() {
+    let world = world(json!({"quotas": quota(json!({}))})).await;
+    let (first, second) = (world.isolate(), world.isolate());
+    first.call("m", "one", Well(950)).await;
+    assert!(first.admits("m", "one").await);
+    assert!(!second.admits("m", "one").await);
+    first.gateway.handle.reset_health(&first.scope, &tollgate::sdk::HealthReset::default()).await.unwrap();
+    assert!(second.admits("m", "one").await);
+    assert_eq!(shown(&second).await.1, 950);
+}

@@ -209,3 +209,26 @@ async fn a_credential_has_so_many_calls_at_a_time() {
     one.end(Left);
     assert_eq!(isolate.credential_standing("m", "one").await, Standing::Ready);
 }
+
+/// Clients name models: beyond so many a credential and a provider are each blamed as a whole, and nothing about a credential is refused.
+#[tokio::test]
+async fn no_more_models_are_told_apart_than_is_useful() {
+    let world = world(json!({"breaker": {"failure_threshold": 1}})).await;
+    let isolate = world.isolate();
+    isolate.look().await;
+    for number in 0..70 {
+        isolate.begin(&format!("m{number}"), "one").end(Failed(FailureKind::RateLimited, 600));
+        isolate.begin(&format!("m{number}"), "two").end(Failed(FailureKind::Server, 0));
+    }
+    for kind in ["limited", "breaker"] {
+        let rows = world.store.run(&format!("SELECT COUNT(*), COUNT(model) FROM health WHERE kind = '{kind}'"));
+        assert_eq!(rows, [vec![65.into(), 64.into()]], "{kind}");
+    }
+    for isolate in [&isolate, &world.isolate()] {
+        assert_eq!(isolate.credential_standing("m99", "one").await.name(), "resting");
+        assert_eq!(isolate.credential_standing("m99", "two").await.name(), "ready");
+        assert_eq!(isolate.provider_standing("m99").await.name(), "resting");
+    }
+    isolate.begin("m99", "two").end(Failed(FailureKind::Unauthorized, 0));
+    assert_eq!(world.isolate().credential_standing("m99", "two").await.name(), "out");
+}
