@@ -235,7 +235,8 @@ impl Run<'_> {
         if self.call.request.operation == Operation::CountTokens && !count::can_count(dialect) {
             return Entry::End(End::Estimate(target));
         }
-        if target.credentials.is_empty() && target.provider.channel.needs_credential() {
+        let needs_credential = target.provider.channel.needs_credential() || target.provider.login.is_some();
+        if target.credentials.is_empty() && needs_credential {
             self.reasons.add(EngineError::NoCredential);
             return Entry::Passed;
         }

@@ -1,7 +1,7 @@
 //! What becomes of a good answer on its way to the client: it passes as it is, is converted event by event, or is read whole and
 //! written anew.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ use crate::protocol::convert::{self, ConvertError, ConvertedResponse, Losses, Re
 use crate::protocol::dialect::Dialect;
 use crate::protocol::headers;
 use crate::protocol::meter::{Meter, Reading};
-use crate::protocol::opening::{Opening, Verdict};
+use crate::protocol::opening::{Opening, Verdict, of_whole};
 use crate::protocol::operation::Operation;
 
 /// Answers up to this size are read before they are passed on.
@@ -91,12 +91,51 @@ pub(super) async fn receive(
         let body = if is_stream {
             open(scope, call, translated.dialect, events, body).await?
         } else {
-            body.read_ahead(MAX_AHEAD_BYTES).await?
+            whole(scope, call, translated.dialect, &headers, body.read_ahead(MAX_AHEAD_BYTES).await?).await?
         };
         return Ok(Delivery::Passing(UpstreamResponse { status, headers, body }));
     }
     let bytes = body.collect(MAX_REWRITTEN_BYTES).await?;
+    if !events && call.request.operation == Operation::Generate {
+        judge(of_whole(translated.dialect, &bytes))?;
+    }
     rewrite(call, translated, status, bytes, events).map(Delivery::Rewritten)
+}
+
+/// Looks at an answer that is no stream: one that is an error, or no answer at all, is none whatever its status says.
+async fn whole(
+    scope: &Scope,
+    call: &ClientCall,
+    dialect: Dialect,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<Body, Undelivered> {
+    if call.request.operation != Operation::Generate || headers.contains_key(CONTENT_ENCODING) {
+        return Ok(body);
+    }
+    if let Body::Whole(bytes) = &body {
+        judge(of_whole(dialect, bytes))?;
+        return Ok(body);
+    }
+    // A host may keep what it has read whole, and shows it in one piece.
+    let verdict = Rc::new(Cell::new(Verdict::Begun));
+    let judged = verdict.clone();
+    let enough = Box::new(move |piece: &Bytes| {
+        judged.set(of_whole(dialect, piece));
+        true
+    });
+    let ahead = Ahead { enough, patience: call.read_ahead, clock: scope.clock.clone() };
+    let body = body.read_ahead_until(ahead).await?;
+    judge(verdict.replace(Verdict::Begun))?;
+    Ok(body)
+}
+
+fn judge(verdict: Verdict) -> Result<(), Undelivered> {
+    match verdict {
+        Verdict::Begun => Ok(()),
+        Verdict::Waiting => Err(Undelivered::Unreadable("it is no JSON".to_owned())),
+        Verdict::Failed(fault) => Err(Undelivered::Fault(fault)),
+    }
 }
 
 /// Reads a stream up to its first content. One that reports an error before is none, nor is one that ends before without a proper end;

@@ -1,9 +1,10 @@
-//! The beginning of a stream: whether it has brought anything yet that a client would miss, or reports an error instead.
+//! The beginning of an answer: whether it has brought anything yet that a client would miss, or reports an error instead.
 //!
 //! As long as there is nothing but a beginning, somebody else can be asked without anybody's noticing. What is not known counts as
 //! content, so that nothing new is ever held back.
 
 use bytes::Bytes;
+use memchr::memmem;
 use serde_json::Value;
 
 use super::convert::StreamFault;
@@ -79,6 +80,25 @@ impl Opening {
         }
         verdict
     }
+}
+
+/// Longest whole answer in which an error is looked for; errors are short.
+const MAX_ERROR_BYTES: usize = 64 * 1024;
+
+/// What a whole answer amounts to that says that all is well: an error all the same, nothing, or no JSON. `Waiting` stands for what is no
+/// answer.
+pub fn of_whole(dialect: Dialect, answer: &[u8]) -> Verdict {
+    let start = answer.iter().copied().find(|byte| !byte.is_ascii_whitespace());
+    if !matches!(start, Some(b'{' | b'[')) {
+        return Verdict::Waiting;
+    }
+    // An answer of Responses tells by itself that it failed, and its clients read that.
+    let may_be_error = dialect != Dialect::OpenAiResponses || memmem::find(answer, b"\"response\"").is_none();
+    let is_short = answer.len() <= MAX_ERROR_BYTES;
+    if is_short && may_be_error && memmem::find(answer, b"\"error\"").is_some() && is_error(answer) {
+        return failed(dialect, answer);
+    }
+    Verdict::Begun
 }
 
 fn take(dialect: Dialect, event: Event<'_>, verdict: &mut Verdict) {

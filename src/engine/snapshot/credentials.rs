@@ -65,7 +65,12 @@ impl Credentials {
             known.insert(&credential.id, credential);
         }
         let mut by_provider: HashMap<Arc<str>, Vec<Rc<Credential>>> = HashMap::new();
-        for row in rows.into_iter().filter(|row| row.enabled) {
+        for row in rows {
+            // A provider whose accounts are all disabled is not one that needs none.
+            let enabled = by_provider.entry(row.provider_id.clone()).or_default();
+            if !row.enabled {
+                continue;
+            }
             let former = known.get(&*row.id);
             let unchanged = former.filter(|known| {
                 known.sealed == row.secret
@@ -91,7 +96,7 @@ impl Credentials {
                     opened: OnceCell::new(),
                 }),
             };
-            by_provider.entry(row.provider_id).or_default().push(credential);
+            enabled.push(credential);
         }
         let by_provider = by_provider.into_iter().map(|(provider, all)| (provider, Choice::new(all))).collect();
         Self { by_provider, skipped }

@@ -225,3 +225,36 @@ async fn an_error_in_a_stream_has_its_row_too() {
         assert_eq!((reply.status, asked), expected, "{event}: {}", reply.text());
     }
 }
+
+/// A status of 200 does not make an answer of what is an error, or nothing, or no JSON.
+#[tokio::test]
+async fn an_error_under_a_200_is_no_answer() {
+    for wire in Wire::ALL {
+        let (first, second) = (Stage::new(wire).await, Stage::new(wire).await);
+        let model = route_over(&[&first, &second], json!({})).await;
+        second.upstream.always(Answer::json(200, wire.answer()));
+        for bad in [wire.vendor_error(529, "busy"), String::new(), "hello".to_owned()] {
+            first.make_well().await;
+            first.upstream.answer(Answer::json(200, bad.clone()));
+            let reply = ask(&first, &model, false).await;
+            assert_eq!((reply.status, reply.text()), (200, wire.answer().as_str()), "{wire:?} after {bad:?}");
+            assert_eq!(reply.header("x-gateway-attempts"), Some("2"), "{wire:?} after {bad:?}");
+        }
+    }
+}
+
+/// A provider whose only account is disabled is not asked without one.
+#[tokio::test]
+async fn a_disabled_account_is_not_done_without() {
+    for members in [json!({}), json!({"headers": {"x-key": "{secret}"}})] {
+        let mut members = members;
+        members["channel"] = json!("custom");
+        members["dialects"] = json!([Wire::Chat.dialect()]);
+        members["credentials"] = json!([{"name": "account", "secret": "sk-of-nobody-0001", "enabled": false}]);
+        let stage = Stage::with(Wire::Chat, members).await;
+        stage.upstream.always(Answer::json(200, Wire::Chat.answer()));
+        let reply = stage.call(false).send().await;
+        assert_eq!(reply.status, 503, "{}", reply.text());
+        assert!(stage.upstream.requests().is_empty());
+    }
+}
