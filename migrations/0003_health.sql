@@ -15,6 +15,8 @@ CREATE TABLE health (
   wait_ms INTEGER NOT NULL,
   since INTEGER NOT NULL,
   until INTEGER NOT NULL,
+  -- Until when by the vendor's own word, which is not always taken.
+  hint INTEGER,
   status INTEGER NOT NULL,
   cause TEXT NOT NULL,
   -- The version of the credential's secret that a refusal is about; a newer secret is not refused.

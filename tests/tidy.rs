@@ -131,6 +131,7 @@ fn every_file_is_reached() {
         ("native-shim/src/lib.rs", "native-shim/src"),
         ("benches/src/main.rs", "benches/src"),
         ("benches/convert/src/lib.rs", "benches/convert/src"),
+        ("benches/select/src/main.rs", "benches/select/src"),
         ("fuzz/src/main.rs", "fuzz/src"),
         ("tests/suite/main.rs", "tests/suite"),
         ("tests/core/main.rs", "tests/core"),

@@ -6,7 +6,7 @@ use crate::engine::error::EngineError;
 use crate::platform::body::BodyError;
 use crate::platform::database::DatabaseError;
 use crate::protocol::request::RequestError;
-use crate::sdk::{CommitError, ResolveError, TickError};
+use crate::sdk::{CommitError, ResetError, ResolveError, TickError};
 
 /// Why a request has no answer. `http` gives each variant its status and its code.
 #[derive(Debug)]
@@ -101,6 +101,16 @@ impl From<CommitError> for AppError {
         match error {
             CommitError::Conflict => Self::Conflict,
             CommitError::Database(error) => Self::Database(error),
+        }
+    }
+}
+
+impl From<ResetError> for AppError {
+    fn from(error: ResetError) -> Self {
+        match error {
+            ResetError::NoProvider(_) | ResetError::NoCredential(_) => Self::Invalid(error.to_string()),
+            ResetError::NotReady(error) => Self::NotReady(error),
+            ResetError::Database(error) => Self::Database(error),
         }
     }
 }

@@ -19,6 +19,7 @@ pub const DEFAULT_LIMITS: FetchLimits = FetchLimits {
     // A buffered answer with much thinking has its head as late as its last token.
     head: Duration::from_secs(600),
     idle: Duration::from_secs(300),
+    total: None,
 };
 
 /// A provider's address and manners.

@@ -1,27 +1,30 @@
 //! Upstreams: one channel for each kind, with its address, its authentication and its manners.
 //!
 //! A channel prepares requests and does no I/O. It knows neither the engine that chose it nor the store that its
-//! configuration came from. What only some upstreams can do will be a trait of its own beside [`Channel`], so that one
-//! vendor's peculiarity does not enter everyone's contract.
+//! configuration came from. What only some upstreams can do is a trait of its own beside [`Channel`], such as [`Refresh`], so that
+//! one vendor's peculiarity does not enter everyone's contract.
 
 pub mod claude;
 pub mod custom;
 pub mod echo;
 pub mod endpoint;
 pub mod gemini;
+pub mod oauth;
 pub mod openai;
 mod vendor;
 
 use std::fmt;
+use std::time::Duration;
 
 use bytes::Bytes;
-use http::HeaderMap;
+use http::{HeaderMap, StatusCode};
 
 use crate::platform::clock::Timestamp;
 use crate::platform::fetch::{UpstreamRequest, UpstreamResponse};
 use crate::protocol::dialect::Dialect;
 use crate::protocol::operation::Operation;
 use endpoint::Endpoint;
+use oauth::Tokens;
 
 /// A kind of upstream.
 pub trait Channel {
@@ -39,6 +42,30 @@ pub trait Channel {
 
     /// Turns a call into what is to be sent. `secret` is the credential's, and stays in headers.
     fn prepare(&self, endpoint: &Endpoint, secret: Option<&str>, call: &Call<'_>) -> Result<Dispatch, ChannelError>;
+}
+
+/// Credentials that end and are made anew.
+pub trait Refresh {
+    /// How long before its end an access token is made anew.
+    fn margin(&self) -> Duration;
+
+    /// Whether an upstream that answers with `status` may mean that the access token has ended.
+    fn may_have_ended(&self, status: u16) -> bool;
+
+    /// The request for new tokens.
+    fn request(&self, tokens: &Tokens, client_secret: Option<&str>) -> UpstreamRequest;
+
+    /// Reads what it is answered with. `former` are the tokens that it was made of.
+    fn read(&self, former: &Tokens, status: StatusCode, body: &[u8], now: Timestamp) -> Result<Tokens, RefreshError>;
+}
+
+/// Why there are no new tokens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RefreshError {
+    /// The refresh token is of no more use: somebody has to log in again.
+    Rejected,
+    /// The token endpoint cannot help at the moment, or not as it is configured; for the log, without anything secret.
+    Unavailable(String),
 }
 
 /// All channels.

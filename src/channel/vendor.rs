@@ -33,7 +33,10 @@ pub(super) fn prepare(endpoint: &Endpoint, secret: Option<&str>, call: &Call<'_>
             ExtraHeader::Fixed(value) => value.clone(),
             ExtraHeader::AroundSecret(before, after) => {
                 secret_is_placed = true;
-                secret_header(format!("{before}{}{after}", secret.unwrap_or_default()))?
+                let secret = secret.ok_or(ChannelError::Misconfigured(
+                    "a header wants a credential's secret, and there is no credential",
+                ))?;
+                secret_header(format!("{before}{secret}{after}"))?
             }
         };
         headers.insert(name, value);

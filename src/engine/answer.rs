@@ -3,15 +3,19 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use http::StatusCode;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 
 use super::error::EngineError;
+use super::trace::Trace;
 use crate::platform::body::Body;
+use crate::platform::clock::Timestamp;
 use crate::protocol::convert::StreamFault;
 use crate::protocol::dialect::Dialect;
 use crate::protocol::error::{self, Failure};
 use crate::protocol::headers;
+use crate::protocol::rate_limits;
 
 /// Longest body of an upstream's error that is read.
 pub const MAX_ERROR_BYTES: usize = 64 * 1024;
@@ -31,11 +35,28 @@ pub struct Answer {
     pub provider: Arc<str>,
     /// What a conversion could not carry over, on one line; empty where nothing was lost.
     pub losses: String,
+    /// What it took until it began.
+    pub trace: Trace,
 }
 
-/// Whether another credential or provider might do better after `status`.
-pub fn may_succeed_elsewhere(status: StatusCode) -> bool {
-    matches!(status.as_u16(), 401 | 402 | 403 | 408 | 429 | 500..=599) || status.is_redirection()
+impl Answer {
+    fn of_error(status: StatusCode, headers: HeaderMap, body: Bytes, provider: &Arc<str>) -> Self {
+        let (body, provider) = (Body::Whole(body), provider.clone());
+        Self { status, headers, body, provider, losses: String::new(), trace: Trace::default() }
+    }
+}
+
+/// An upstream's error answer.
+#[derive(Debug, Clone, Copy)]
+pub struct UpstreamError<'a> {
+    /// Its status.
+    pub status: StatusCode,
+    /// Its headers.
+    pub headers: &'a HeaderMap,
+    /// Its body.
+    pub body: &'a [u8],
+    /// When it came.
+    pub at: Timestamp,
 }
 
 /// Turns an upstream's error answer into one for the client.
@@ -45,14 +66,13 @@ pub fn may_succeed_elsewhere(status: StatusCode) -> bool {
 /// it is an error of the dialect, else in the dialect's envelope; a web page or a fragment is replaced. Pieces of `secret` are
 /// taken out.
 pub fn from_upstream_error(
-    status: StatusCode,
-    upstream_headers: &HeaderMap,
-    body: &[u8],
+    upstream: &UpstreamError<'_>,
     dialect: Dialect,
     request_id: &str,
     secret: Option<&str>,
     provider: &Arc<str>,
 ) -> Result<Answer, EngineError> {
+    let UpstreamError { status, headers: upstream_headers, body, at } = *upstream;
     if matches!(status.as_u16(), 401..=403) {
         return Err(EngineError::CredentialRefused { status: status.as_u16() });
     }
@@ -63,7 +83,7 @@ pub fn from_upstream_error(
     headers.remove(CONTENT_ENCODING);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let text = std::str::from_utf8(body).map(|text| redact(text, secret.unwrap_or_default())).unwrap_or_default();
-    let retry_after = error::retry_after(upstream_headers, &text);
+    let retry_after = rate_limits::seconds(upstream_headers, &text, at.0);
     if let (Some(seconds), false) = (retry_after, headers.contains_key(RETRY_AFTER)) {
         headers.insert(RETRY_AFTER, seconds.into());
     }
@@ -78,7 +98,7 @@ pub fn from_upstream_error(
         let fault = StreamFault { status: status.as_u16(), code: code.into(), message: message.into() };
         failure(status, &fault, retry_after, dialect).envelope(dialect, request_id)
     };
-    Ok(Answer { status, headers, body: Body::Whole(body), provider: provider.clone(), losses: String::new() })
+    Ok(Answer::of_error(status, headers, body, provider))
 }
 
 /// An upstream's failure as clients of `dialect` know it.
@@ -87,6 +107,7 @@ fn failure(status: StatusCode, fault: &StreamFault<'_>, retry_after: Option<u64>
     let code = match &*fault.code {
         "context_length_exceeded" => "context_length_exceeded",
         "upstream_cut" => "upstream_cut",
+        "upstream_timeout" => "upstream_timeout",
         _ => "upstream_error",
     };
     Failure { status, code, message: fault.message.into_owned(), retry_after }
@@ -108,8 +129,7 @@ pub fn from_stream_fault(
     let failure = failure(status, &StreamFault { message: message.into(), ..fault.clone() }, None, dialect);
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let body = Body::Whole(failure.envelope(dialect, request_id));
-    Ok(Answer { status, headers, body, provider: provider.clone(), losses: String::new() })
+    Ok(Answer::of_error(status, headers, failure.envelope(dialect, request_id), provider))
 }
 
 /// Replaces every word that shares a piece with the secret, and the names of accounts.
@@ -144,7 +164,9 @@ mod tests {
 
     fn error(status: u16, body: &str) -> Result<Answer, EngineError> {
         let status = StatusCode::from_u16(status).unwrap();
-        from_upstream_error(status, &HeaderMap::new(), body.as_bytes(), Dialect::Claude, "r", Some(SECRET), &"p".into())
+        let headers = HeaderMap::new();
+        let upstream = UpstreamError { status, headers: &headers, body: body.as_bytes(), at: Timestamp::default() };
+        from_upstream_error(&upstream, Dialect::Claude, "r", Some(SECRET), &"p".into())
     }
 
     fn text(answer: Answer) -> String {

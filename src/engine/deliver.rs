@@ -1,6 +1,7 @@
 //! What becomes of a good answer on its way to the client: it passes as it is, is converted event by event, or is read whole and
 //! written anew.
 
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -12,9 +13,10 @@ use super::answer::Answer;
 use super::attempt::ClientCall;
 use super::select::Target;
 use super::settle::Settlement;
-use super::stream::{Converted, Metered, WithoutUsageChunk};
+use super::stream::{Conversion, Metered, WithoutUsageChunk};
 use super::translate::Translated;
-use crate::platform::body::{Body, BodyError};
+use crate::platform::Scope;
+use crate::platform::body::{Ahead, Body, BodyError, Editor};
 use crate::platform::fetch::UpstreamResponse;
 use crate::protocol::convert::editor::StreamEditor;
 use crate::protocol::convert::whole::{fold, unfold};
@@ -22,6 +24,7 @@ use crate::protocol::convert::{self, ConvertError, ConvertedResponse, Losses, Re
 use crate::protocol::dialect::Dialect;
 use crate::protocol::headers;
 use crate::protocol::meter::{Meter, Reading};
+use crate::protocol::opening::{Opening, Verdict, of_whole};
 use crate::protocol::operation::Operation;
 
 /// Answers up to this size are read before they are passed on.
@@ -72,9 +75,10 @@ impl From<ConvertError> for Undelivered {
     }
 }
 
-/// Waits until nothing can go wrong any more before the client hears of the answer: for the first bytes of a stream, for the whole
+/// Waits until nothing can go wrong any more before the client hears of the answer: for the first content of a stream, for the whole
 /// of anything else of ordinary size. As long as nothing has reached the client, others can be asked.
 pub(super) async fn receive(
+    scope: &Scope,
     call: &ClientCall,
     translated: &Translated,
     response: UpstreamResponse,
@@ -83,16 +87,80 @@ pub(super) async fn receive(
     let events = is_event_stream(&headers);
     if passes(call, translated, events) {
         // Gemini streams as an array of JSON where its client does not ask for events.
-        let streamed = call.request.stream || events;
-        return match body.read_ahead(if streamed { 1 } else { MAX_AHEAD_BYTES }).await? {
-            Body::Whole(nothing) if streamed && nothing.is_empty() => {
-                Err(Undelivered::Broken(BodyError::Broken("it has no body".to_owned())))
-            }
-            body => Ok(Delivery::Passing(UpstreamResponse { status, headers, body })),
+        let is_stream = (call.request.stream || events) && call.request.operation == Operation::Generate;
+        let body = if is_stream {
+            open(scope, call, translated.dialect, events, body).await?
+        } else {
+            whole(scope, call, translated.dialect, &headers, body.read_ahead(MAX_AHEAD_BYTES).await?).await?
         };
+        return Ok(Delivery::Passing(UpstreamResponse { status, headers, body }));
     }
     let bytes = body.collect(MAX_REWRITTEN_BYTES).await?;
+    if !events && call.request.operation == Operation::Generate {
+        judge(of_whole(translated.dialect, &bytes))?;
+    }
     rewrite(call, translated, status, bytes, events).map(Delivery::Rewritten)
+}
+
+/// Looks at an answer that is no stream: one that is an error, or no answer at all, is none whatever its status says.
+async fn whole(
+    scope: &Scope,
+    call: &ClientCall,
+    dialect: Dialect,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<Body, Undelivered> {
+    if call.request.operation != Operation::Generate || headers.contains_key(CONTENT_ENCODING) {
+        return Ok(body);
+    }
+    if let Body::Whole(bytes) = &body {
+        judge(of_whole(dialect, bytes))?;
+        return Ok(body);
+    }
+    // A host may keep what it has read whole, and shows it in one piece.
+    let verdict = Rc::new(Cell::new(Verdict::Begun));
+    let judged = verdict.clone();
+    let enough = Box::new(move |piece: &Bytes| {
+        judged.set(of_whole(dialect, piece));
+        true
+    });
+    let ahead = Ahead { enough, patience: call.read_ahead, clock: scope.clock.clone() };
+    let body = body.read_ahead_until(ahead).await?;
+    judge(verdict.replace(Verdict::Begun))?;
+    Ok(body)
+}
+
+fn judge(verdict: Verdict) -> Result<(), Undelivered> {
+    match verdict {
+        Verdict::Begun => Ok(()),
+        Verdict::Waiting => Err(Undelivered::Unreadable("it is no JSON".to_owned())),
+        Verdict::Failed(fault) => Err(Undelivered::Fault(fault)),
+    }
+}
+
+/// Reads a stream up to its first content. One that reports an error before is none, nor is one that ends before without a proper end;
+/// one that has nothing to say yet goes on when the client has waited long enough.
+async fn open(
+    scope: &Scope,
+    call: &ClientCall,
+    dialect: Dialect,
+    events: bool,
+    body: Body,
+) -> Result<Body, Undelivered> {
+    let opening = Rc::new(RefCell::new(Opening::new(dialect, events)));
+    let watching = opening.clone();
+    let enough = Box::new(move |piece: &Bytes| watching.borrow_mut().piece(piece));
+    let ahead = Ahead { enough, patience: call.read_ahead, clock: scope.clock.clone() };
+    let body = body.read_ahead_until(ahead).await?;
+    let mut opening = opening.borrow_mut();
+    let has_ended = matches!(body, Body::Whole(_));
+    match if has_ended { opening.finish() } else { opening.verdict() } {
+        Verdict::Failed(fault) => Err(Undelivered::Fault(fault.clone())),
+        Verdict::Waiting if has_ended => {
+            Err(Undelivered::Broken(BodyError::Broken("it ended before its first content".to_owned())))
+        }
+        Verdict::Waiting | Verdict::Begun => Ok(body),
+    }
 }
 
 /// Whether an answer can go on as it comes.
@@ -159,41 +227,70 @@ pub(super) fn deliver(
 ) -> Answer {
     let provider = target.provider.name.clone();
     let mut losses = translated.losses.clone();
+    if translated.is_converted(call) {
+        settlement.keeps_nothing();
+    }
     match delivery {
         Delivery::Rewritten(rewritten) => {
+            settlement.saw(&rewritten.body);
             losses.append(rewritten.losses);
             let losses = losses.text();
             settlement.converted_with(&losses);
             settlement.response_began(rewritten.status.as_u16());
-            settlement.answer_ended("ok", &rewritten.reading);
+            let trace = settlement.trace();
+            settlement.answer_ended("ok", &rewritten.reading, None);
             let mut headers = HeaderMap::new();
             headers.insert(CONTENT_TYPE, HeaderValue::from_static(rewritten.content_type));
-            Answer { status: rewritten.status, headers, body: Body::Whole(rewritten.body.into()), provider, losses }
+            Answer {
+                status: rewritten.status,
+                headers,
+                body: Body::Whole(rewritten.body.into()),
+                provider,
+                losses,
+                trace,
+            }
         }
-        Delivery::Passing(UpstreamResponse { status, headers: upstream_headers, body }) => {
-            let losses = losses.text();
-            settlement.converted_with(&losses);
+        Delivery::Passing(UpstreamResponse { status, headers: upstream_headers, mut body }) => {
+            let text = losses.text();
+            settlement.converted_with(&text);
             settlement.response_began(status.as_u16());
+            if call.request.stream {
+                settlement.stream_began();
+            }
             let mut headers = headers::to_client(&upstream_headers);
             let events = is_event_stream(&upstream_headers);
-            let mut body = body.observe(Box::new(Metered::new(translated.dialect, events, heartbeat, settlement)));
+            let trace = settlement.trace();
+            let mut metered = Metered::new(translated.dialect, events, heartbeat, settlement).until(call.deadline);
+            if call.drains {
+                metered.drain();
+            }
+            let mut editor: Option<Box<dyn Editor>> = None;
             if translated.is_converted(call) {
                 headers.insert(CONTENT_TYPE, HeaderValue::from_static(stream_type(&translated.reply)));
                 headers.remove(CONTENT_LENGTH);
                 headers.remove(CONTENT_ENCODING);
                 let reply = Rc::new(translated.reply);
                 if let Some(converter) = convert::stream(translated.dialect, call.request.dialect, reply) {
-                    let editor = StreamEditor::new(converter, call.request.dialect);
-                    body = body.edit(Box::new(Converted(editor)));
+                    let conversion = Conversion::new(StreamEditor::new(converter, call.request.dialect), losses);
+                    metered = metered.converted(conversion.clone());
+                    editor = Some(Box::new(conversion));
+                    // What is all there would be settled before it is converted.
+                    if let Body::Whole(bytes) = body {
+                        body = Body::from_chunks(vec![bytes]);
+                    }
                 }
             } else if events
                 && call.request.operation == Operation::Generate
                 && target.provider.endpoint.ask_for_usage
                 && call.request.usage_is_unasked()
             {
-                body = body.edit(Box::new(WithoutUsageChunk::default()));
+                editor = Some(Box::new(WithoutUsageChunk::default()));
             }
-            Answer { status, headers, body, provider, losses }
+            body = body.observe(Box::new(metered));
+            if let Some(editor) = editor {
+                body = body.edit(editor);
+            }
+            Answer { status, headers, body, provider, losses: text, trace }
         }
     }
 }
@@ -202,6 +299,7 @@ pub(super) fn deliver(
 pub(super) fn deliver_estimate(call: &ClientCall, target: &Target, mut settlement: Settlement) -> Answer {
     settlement.response_began(StatusCode::OK.as_u16());
     let body = count::answer(call.request.dialect, count::estimate(&call.request.body));
+    let trace = settlement.trace();
     settlement.answered_here();
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -212,6 +310,7 @@ pub(super) fn deliver_estimate(call: &ClientCall, target: &Target, mut settlemen
         body: Body::Whole(body.into()),
         provider: target.provider.name.clone(),
         losses: String::new(),
+        trace,
     }
 }
 

@@ -23,8 +23,12 @@ use crate::store::settings::{DEFAULT_MEDIA_BYTES, MediaSettings};
 const MAX_FILES: usize = 16;
 
 /// A request that waits for a file keeps its client waiting.
-const LIMITS: FetchLimits =
-    FetchLimits { connect: Duration::from_secs(5), head: Duration::from_secs(15), idle: Duration::from_secs(10) };
+const LIMITS: FetchLimits = FetchLimits {
+    connect: Duration::from_secs(5),
+    head: Duration::from_secs(15),
+    idle: Duration::from_secs(10),
+    total: None,
+};
 
 /// The types that models read.
 const TYPES: [&str; 5] = ["image/", "audio/", "video/", "text/", "application/pdf"];

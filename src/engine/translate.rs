@@ -8,6 +8,7 @@ use http::HeaderMap;
 use super::attempt::ClientCall;
 use super::error::EngineError;
 use super::media;
+use super::rewrite;
 use super::select::{ConversionRules, Target};
 use crate::platform::Scope;
 use crate::protocol::convert::media::Media;
@@ -73,7 +74,41 @@ pub(super) fn dialect_for(call: &ClientCall, target: &Target) -> Option<Dialect>
     }
 }
 
-/// Puts `call` into the words of `target`, which is asked in `dialect`.
+/// Whether `target` is asked for a stream.
+fn is_streamed(call: &ClientCall, target: &Target) -> bool {
+    call.request.operation == Operation::Generate
+        && match target.provider.streaming {
+            Streaming::Either => call.request.stream,
+            Streaming::Always => true,
+            Streaming::Never => false,
+        }
+}
+
+/// `call` in the words of `target`, which is asked in another `dialect`, with the files that were `fetched` for it.
+pub(super) fn convert(
+    call: &ClientCall,
+    target: &Target,
+    dialect: Dialect,
+    rules: ConversionRules,
+    fetched: &Media,
+) -> Result<ConvertedRequest, ConvertError> {
+    let request = &call.request;
+    let body = std::str::from_utf8(&request.body)
+        .map_err(|_| ConvertError::invalid("", "the request body is not valid UTF-8"))?;
+    let stream = is_streamed(call, target);
+    let context = Context { model: &target.model, stream, server_tools: rules.server_tools, media: fetched };
+    match request.operation {
+        Operation::Generate => convert::request(request.dialect, dialect, body, &context),
+        Operation::CountTokens if count::can_count(dialect) => count::request(request.dialect, dialect, body, &context),
+        Operation::CountTokens => Ok(ConvertedRequest::default()),
+        Operation::Embed | Operation::EmbedBatch if dialect == Dialect::Gemini => {
+            embeddings::to_gemini(body, &target.model)
+        }
+        Operation::Embed | Operation::EmbedBatch => embeddings::to_openai(request.operation, body, &target.model),
+    }
+}
+
+/// Puts `call` into the words of `target`, which is asked in `dialect`, and applies the provider's rules to them.
 pub(super) async fn translate(
     scope: &Scope,
     call: &ClientCall,
@@ -82,13 +117,26 @@ pub(super) async fn translate(
     rules: ConversionRules,
     media_settings: &MediaSettings,
 ) -> Result<Translated, Untranslatable> {
+    let mut translated = in_dialect(scope, call, target, dialect, rules, media_settings).await?;
+    let rewrite = &target.provider.rewrite;
+    if !rewrite.is_empty() && rewrite::apply(rewrite, call, &target.model, &mut translated).is_err() {
+        let provider = &*target.provider.name;
+        tracing::error!(provider, "the provider's rewrite rules make too much of a request");
+        return Err(Untranslatable::Invalid(EngineError::Rewriting));
+    }
+    Ok(translated)
+}
+
+async fn in_dialect(
+    scope: &Scope,
+    call: &ClientCall,
+    target: &Target,
+    dialect: Dialect,
+    rules: ConversionRules,
+    media_settings: &MediaSettings,
+) -> Result<Translated, Untranslatable> {
     let request = &call.request;
-    let stream = request.operation == Operation::Generate
-        && match target.provider.streaming {
-            Streaming::Either => request.stream,
-            Streaming::Always => true,
-            Streaming::Never => false,
-        };
+    let stream = is_streamed(call, target);
     let as_array = request.stream && request.dialect == Dialect::Gemini && !asks_for_events(call.query.as_deref());
     if dialect == request.dialect {
         let body = request.body_for(&target.model, stream, target.provider.endpoint.ask_for_usage);
@@ -106,7 +154,7 @@ pub(super) async fn translate(
             losses: Losses::default(),
         });
     }
-    let converted = convert_with_media(scope, call, target, dialect, stream, rules, media_settings).await?;
+    let converted = convert_with_media(scope, call, target, dialect, rules, media_settings).await?;
     if converted.losses.matters() && (rules.strict || call.strict) {
         return Err(Untranslatable::Elsewhere(EngineError::Lossy(converted.losses.text())));
     }
@@ -115,7 +163,7 @@ pub(super) async fn translate(
         (Operation::EmbedBatch, Dialect::OpenAiChat) => Operation::Embed,
         (operation, _) => operation,
     };
-    let Reply { id, model, created, .. } = new_reply(scope, call);
+    let Reply { id, model, created, .. } = new_reply(scope, call, target);
     Ok(Translated {
         dialect,
         operation,
@@ -129,10 +177,11 @@ pub(super) async fn translate(
     })
 }
 
-fn new_reply(scope: &Scope, call: &ClientCall) -> Reply {
+fn new_reply(scope: &Scope, call: &ClientCall, target: &Target) -> Reply {
+    let named = &call.request.model;
     Reply {
         id: call.request_id.to_string(),
-        model: call.request.model.clone(),
+        model: if named.is_empty() { target.model.to_string() } else { named.clone() },
         created: u64::try_from(scope.clock.now().seconds()).unwrap_or_default(),
         ..Reply::default()
     }
@@ -160,29 +209,12 @@ async fn convert_with_media(
     call: &ClientCall,
     target: &Target,
     dialect: Dialect,
-    stream: bool,
     rules: ConversionRules,
     media_settings: &MediaSettings,
 ) -> Result<ConvertedRequest, Untranslatable> {
-    let request = &call.request;
-    let body = std::str::from_utf8(&request.body).map_err(|_| {
-        Untranslatable::Invalid(EngineError::InvalidRequest("the request body is not valid UTF-8".to_owned()))
-    })?;
     let mut fetched = Media::new();
     loop {
-        let context = Context { model: &target.model, stream, server_tools: rules.server_tools, media: &fetched };
-        let result = match request.operation {
-            Operation::Generate => convert::request(request.dialect, dialect, body, &context),
-            Operation::CountTokens if count::can_count(dialect) => {
-                count::request(request.dialect, dialect, body, &context)
-            }
-            Operation::CountTokens => Ok(ConvertedRequest::default()),
-            Operation::Embed | Operation::EmbedBatch if dialect == Dialect::Gemini => {
-                embeddings::to_gemini(body, &target.model)
-            }
-            Operation::Embed | Operation::EmbedBatch => embeddings::to_openai(request.operation, body, &target.model),
-        };
-        match result {
+        match convert(call, target, dialect, rules, &fetched) {
             Ok(converted) => return Ok(converted),
             Err(ConvertError::NeedsMedia(urls)) if fetched.is_empty() => {
                 fetched = media::fetch_all(scope, &urls, media_settings)

@@ -8,6 +8,7 @@ use super::{Exchange, json};
 use crate::app::document;
 use crate::app::error::AppError;
 use crate::app::operations::configuration::{ImportOptions, configuration_export, configuration_import};
+use crate::app::operations::health::{ResetRequest, health_get, health_reset};
 use crate::app::operations::status::status_get;
 use crate::app::operations::usage::{UsageQuery, usage_list};
 use crate::platform::body::Body;
@@ -16,6 +17,9 @@ use crate::store::usage::Grouping;
 
 /// Most bytes that a document may have.
 const MAX_DOCUMENT_BYTES: usize = 16 * 1024 * 1024;
+
+/// Most bytes that the body of a reset may have.
+const MAX_RESET_BYTES: usize = 64 * 1024;
 
 impl Exchange<'_> {
     /// Lets an administrator in and carries the operation out.
@@ -31,8 +35,14 @@ impl Exchange<'_> {
                 json(&configuration_import(self.gateway, self.scope, document, options).await?)
             }
             Handler::ConfigurationExport => json(&configuration_export(self.scope).await?),
+            Handler::RequestExplain => self.explain(&snapshot, body).await?,
             Handler::UsageList => json(&usage_list(self.scope, &self.usage_query()?).await?),
-            Handler::StatusGet => json(&status_get(self.scope, &snapshot)),
+            Handler::StatusGet => json(&status_get(self.gateway, self.scope, &snapshot)),
+            Handler::HealthGet => json(&health_get(self.gateway, self.scope, &snapshot)),
+            Handler::HealthReset => {
+                let request = ResetRequest::read(&self.read_body(body, MAX_RESET_BYTES).await?)?;
+                json(&health_reset(self.gateway, self.scope, request).await?)
+            }
             _ => return Err(AppError::NoSuchPath(self.parts.uri.path().to_owned())),
         })
     }

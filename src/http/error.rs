@@ -64,7 +64,13 @@ pub(super) fn describe(error: &AppError, migration_hint: &str) -> Failure {
         }
         AppError::Vault(_) => "a secret could not be sealed; the operator finds the reason in the log".to_owned(),
     };
-    let retry_after = matches!(code, "database_unavailable").then_some(INSTANCE_RETRY_SECONDS);
+    let retry_after = match error {
+        AppError::Resolve(error) => error.retry_after(),
+        AppError::Engine(EngineError::NoHealthyProvider { retry_after }) => *retry_after,
+        // A call that is under way may end at any moment.
+        AppError::Engine(EngineError::Busy) => Some(1),
+        _ => matches!(code, "database_unavailable").then_some(INSTANCE_RETRY_SECONDS),
+    };
     Failure { status, code, message, retry_after }
 }
 
@@ -82,8 +88,7 @@ fn status_and_code(error: &AppError) -> (StatusCode, &'static str) {
         AppError::Request(_) | AppError::Invalid(_) => (StatusCode::BAD_REQUEST, "invalid_request"),
         AppError::Document(_) => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_document"),
         AppError::Conflict => (StatusCode::CONFLICT, "conflict"),
-        AppError::Resolve(ResolveError::UnknownModel(_)) => (StatusCode::NOT_FOUND, "model_not_found"),
-        AppError::Resolve(ResolveError::NoTarget(_)) => (StatusCode::SERVICE_UNAVAILABLE, "no_target"),
+        AppError::Resolve(error) => resolve_status(error),
         AppError::Engine(error) => (engine_status(error), error.code()),
         AppError::NotReady(TickError::SchemaOutdated) => (StatusCode::SERVICE_UNAVAILABLE, "schema_outdated"),
         AppError::NotReady(TickError::WrongMasterKey) => (StatusCode::SERVICE_UNAVAILABLE, "wrong_master_key"),
@@ -94,16 +99,40 @@ fn status_and_code(error: &AppError) -> (StatusCode, &'static str) {
     }
 }
 
+fn resolve_status(error: &ResolveError) -> (StatusCode, &'static str) {
+    match error {
+        ResolveError::UnknownModel(_) | ResolveError::UnknownNamespace(_) => (StatusCode::NOT_FOUND, "model_not_found"),
+        ResolveError::NoModel => (StatusCode::BAD_REQUEST, "invalid_request"),
+        ResolveError::NoTarget { .. } => (StatusCode::SERVICE_UNAVAILABLE, "no_target"),
+        ResolveError::ContinuationUnavailable { retry_after: Some(_) } => {
+            (StatusCode::SERVICE_UNAVAILABLE, "continuation_unavailable")
+        }
+        // Only the client can go on, by sending the whole conversation.
+        ResolveError::ContinuationUnavailable { retry_after: None } => {
+            (StatusCode::BAD_REQUEST, "continuation_unavailable")
+        }
+    }
+}
+
 fn engine_status(error: &EngineError) -> StatusCode {
     match error {
         EngineError::InvalidRequest(_)
         | EngineError::Unsupported { .. }
         | EngineError::Inconvertible { .. }
         | EngineError::Lossy(_)
+        | EngineError::NobodyFits(_)
         | EngineError::MediaUnavailable(_) => StatusCode::BAD_REQUEST,
-        EngineError::NoCredential | EngineError::Misconfigured => StatusCode::SERVICE_UNAVAILABLE,
-        EngineError::Unreachable(FetchErrorKind::Timeout) => StatusCode::GATEWAY_TIMEOUT,
+        EngineError::Rewriting => StatusCode::INTERNAL_SERVER_ERROR,
+        EngineError::NoCredential
+        | EngineError::Misconfigured
+        | EngineError::NoHealthyProvider { .. }
+        | EngineError::Busy => StatusCode::SERVICE_UNAVAILABLE,
+        EngineError::Unreachable(FetchErrorKind::Timeout) | EngineError::DeadlineExceeded => {
+            StatusCode::GATEWAY_TIMEOUT
+        }
         EngineError::CredentialRefused { .. }
+        | EngineError::NotRefreshed
+        | EngineError::Blocked
         | EngineError::Redirected
         | EngineError::NoAnswer
         | EngineError::Unreachable(_) => StatusCode::BAD_GATEWAY,

@@ -7,6 +7,7 @@ mod admin;
 mod body;
 mod data_plane;
 mod error;
+mod explain;
 mod models;
 mod presented;
 pub mod routes;
@@ -64,8 +65,8 @@ impl Exchange<'_> {
         if head_bytes(self.parts) > MAX_HEAD_BYTES {
             return Err(AppError::HeadTooLarge);
         }
-        let (route, parameter) = match found {
-            Match::Found { route, parameter } => (route, *parameter),
+        let (route, parameter, namespace) = match found {
+            Match::Found { route, parameter, namespace } => (route, *parameter, namespace.as_deref()),
             Match::NoSuchMethod { allowed } => {
                 self.require_any_credential().await?;
                 return Err(AppError::NoSuchMethod(allowed.clone()));
@@ -77,9 +78,12 @@ impl Exchange<'_> {
         };
         match (route.access, route.handler) {
             (Access::Open, _) => Ok(probe(route.handler)),
-            (Access::GatewayKey, Handler::Call(surface)) => self.call(surface, parameter, body).await,
-            (Access::GatewayKey, handler) => self.models(handler, parameter).await,
-            (Access::Admin, handler) => self.admin(handler, body).await,
+            // On the heap, which it leaves when the response begins; a connection would keep room for it as long as it is open.
+            (Access::GatewayKey, Handler::Call(surface)) => {
+                Box::pin(self.call(found, surface, parameter, namespace, body)).await
+            }
+            (Access::GatewayKey, handler) => self.models(handler, parameter, namespace).await,
+            (Access::Admin, handler) => Box::pin(self.admin(handler, body)).await,
         }
     }
 

@@ -14,7 +14,12 @@ use crate::sdk::ResolveError;
 
 impl Exchange<'_> {
     /// Lists the models, or shows one.
-    pub(super) async fn models(&self, handler: Handler, parameter: &str) -> Result<Response<Body>, AppError> {
+    pub(super) async fn models(
+        &self,
+        handler: Handler,
+        parameter: &str,
+        namespace: Option<&str>,
+    ) -> Result<Response<Body>, AppError> {
         let (_, snapshot) = self.gateway.authenticate(self.scope, self.presented.credential()).await?;
         let (Handler::ModelList(dialect) | Handler::ModelGet(dialect)) = handler else {
             return Err(AppError::NoSuchPath(self.parts.uri.path().to_owned()));
@@ -23,14 +28,14 @@ impl Exchange<'_> {
         if let Handler::ModelGet(_) = handler {
             let unknown = |name: &str| AppError::Resolve(ResolveError::UnknownModel(name.to_owned()));
             let name = decode_model(parameter).ok_or_else(|| unknown(parameter))?;
-            let model = model_get(&snapshot, &name).ok_or_else(|| unknown(&name))?;
+            let model = model_get(&snapshot, &name, namespace).ok_or_else(|| unknown(&name))?;
             return Ok(json(&match dialect {
                 Dialect::OpenAiChat | Dialect::OpenAiResponses => openai_chat::models::one(&model),
                 Dialect::Claude => claude::models::one(&model),
                 Dialect::Gemini => gemini::models::one(&model),
             }));
         }
-        let models = model_list(&snapshot);
+        let models = model_list(&snapshot, namespace);
         let number = |name| self.query_value(name).and_then(|value| value.parse().ok());
         Ok(json(&match dialect {
             Dialect::OpenAiChat | Dialect::OpenAiResponses => openai_chat::models::list(&models),

@@ -44,10 +44,12 @@ pub struct UpstreamRequest {
 pub struct FetchLimits {
     /// Until the connection is open, where the platform lets one tell.
     pub connect: Duration,
-    /// From the request's last byte to the head of the answer.
+    /// From the request to the answer's head, and to the first piece of its body.
     pub head: Duration,
     /// Between two pieces of the answer's body.
     pub idle: Duration,
+    /// From the request to the last piece of the answer's body.
+    pub total: Option<Duration>,
 }
 
 /// Scheme, host and port of an upstream.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tollgate_macros::Read;
@@ -83,21 +83,6 @@ pub fn is_envelope(dialect: Dialect, text: &str) -> bool {
         }
         Dialect::Gemini => error.code.is_some_and(|code| code.get().parse::<u16>().is_ok()) && error.status.is_some(),
     }
-}
-
-/// After how many seconds an upstream wants to be asked again, at least 1, as its headers or its error say in one of the forms that
-/// vendors have: `retry-after` in seconds, `retry-after-ms`, Google's `RetryInfo`.
-pub fn retry_after(headers: &HeaderMap, text: &str) -> Option<u64> {
-    let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
-    let delay = || {
-        let value: Value = serde_json::from_str(text).ok()?;
-        let details = value.get(0).unwrap_or(&value).pointer("/error/details")?.as_array()?;
-        let delay = details.iter().find_map(|detail| detail.get("retryDelay")?.as_str())?;
-        delay.strip_suffix('s')?.parse::<f64>().ok()
-    };
-    let seconds = number("retry-after").or_else(|| Some(number("retry-after-ms")? / 1000.0)).or_else(delay)?;
-    // A day is more than anyone waits; what is beyond it is a mistake.
-    (0.0..=86_400.0).contains(&seconds).then(|| (seconds.ceil() as u64).max(1))
 }
 
 /// Whether an error says that the prompt is longer than the model takes. Agents shorten their history when they read that.

@@ -40,3 +40,19 @@ pub(super) fn type_of(data: &[u8]) -> &[u8] {
     };
     value.get(..memchr::memchr(b'"', value).unwrap_or(0)).unwrap_or_default()
 }
+
+/// Which of Gemini's answers an event is about, a bit for each; there are at most eight.
+pub(super) fn candidates(data: &[u8]) -> u64 {
+    #[derive(Read)]
+    struct Event {
+        #[serde(default)]
+        candidates: Vec<Candidate>,
+    }
+    #[derive(Read)]
+    struct Candidate {
+        #[serde(default)]
+        index: u32,
+    }
+    let event = serde_json::from_slice(data).unwrap_or(Event { candidates: Vec::new() });
+    event.candidates.iter().fold(0, |bits, candidate| bits | 1_u64.checked_shl(candidate.index).unwrap_or(0))
+}

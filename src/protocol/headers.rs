@@ -23,6 +23,14 @@ pub const CONVERSION_LOSS: HeaderName = HeaderName::from_static("x-gateway-conve
 pub const STRICT: HeaderName = HeaderName::from_static("x-gateway-strict");
 /// How a number of tokens was found out where no vendor counted it: `estimate`.
 pub const TOKEN_COUNT: HeaderName = HeaderName::from_static("x-gateway-token-count");
+/// The channel that a provider has to have, for a client that wants a certain one.
+pub const CHANNEL: HeaderName = HeaderName::from_static("x-gateway-channel");
+/// For how many milliseconds a client waits for its answer.
+pub const TIMEOUT_MS: HeaderName = HeaderName::from_static("x-gateway-timeout-ms");
+/// How many upstream calls a request took, on data-plane responses.
+pub const ATTEMPTS: HeaderName = HeaderName::from_static("x-gateway-attempts");
+/// Where the time went, on data-plane responses.
+pub const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 /// The provider that answered, on data-plane responses.
 pub const PROVIDER: HeaderName = HeaderName::from_static("x-provider");
 
@@ -85,7 +93,7 @@ fn merge_tokens<'a>(values: impl Iterator<Item = &'a HeaderValue>) -> Option<Hea
 /// Response headers of an upstream that are held back: they belong to the connection, set state in a browser, or tell whose
 /// account the gateway uses. Others go on, also unknown ones, so that rate limits, request ids and what vendors add tomorrow
 /// arrive. In the order of the alphabet.
-pub static HELD_BACK: [&str; 45] = [
+pub static HELD_BACK: [&str; 46] = [
     "access-control-allow-credentials",
     "access-control-allow-headers",
     "access-control-allow-methods",
@@ -125,6 +133,7 @@ pub static HELD_BACK: [&str; 45] = [
     "via",
     "www-authenticate",
     "x-api-key",
+    "x-gateway-attempts",
     "x-gateway-conversion-loss",
     "x-gateway-request-id",
     "x-gateway-token-count",
@@ -135,7 +144,7 @@ pub static HELD_BACK: [&str; 45] = [
 
 /// All request headers of clients that anything in the core looks at. A host on which each header costs need not hand over
 /// any other.
-pub static READ_FROM_CLIENT: [&str; 19] = [
+pub static READ_FROM_CLIENT: [&str; 27] = [
     "authorization",
     "x-api-key",
     "x-goog-api-key",
@@ -155,10 +164,18 @@ pub static READ_FROM_CLIENT: [&str; 19] = [
     "x-goog-api-client",
     "x-server-timeout",
     "x-gateway-strict",
+    "x-gateway-channel",
+    "x-session-id",
+    "x-claude-code-session-id",
+    "session-id",
+    "thread-id",
+    "session_id",
+    "x-gateway-timeout-ms",
+    "x-gateway-tag",
 ];
 
 /// All headers of a successful answer that anything in the core looks at or changes.
-pub static READ_FROM_UPSTREAM: [&str; 3] = ["content-type", "content-encoding", "content-length"];
+pub static READ_FROM_UPSTREAM: [&str; 4] = ["content-type", "content-encoding", "content-length", "server-timing"];
 
 /// The headers of an upstream's answer that go on to the client.
 pub fn to_client(upstream: &HeaderMap) -> HeaderMap {
@@ -227,6 +244,11 @@ mod tests {
                 assert!(READ_FROM_CLIENT.contains(&name.as_str()), "{name}");
             }
         }
+    }
+
+    #[test]
+    fn what_names_a_conversation_is_read_from_the_client() {
+        assert!(crate::protocol::session::SESSION_HEADERS.iter().all(|name| READ_FROM_CLIENT.contains(name)));
     }
 
     #[test]

@@ -142,6 +142,18 @@ pub fn elements(value: &RawValue) -> Result<Vec<&RawValue>, JsonError> {
     serde_json::from_str::<Vec<&RawValue>>(value.get()).map_err(JsonError::from_serde)
 }
 
+/// The elements of the JSON array `value`, unread, one after the other: what is not asked for is not looked at.
+pub fn elements_lazily(value: &RawValue) -> impl Iterator<Item = &RawValue> {
+    let mut rest = value.get().strip_prefix('[');
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let mut stream = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
+        let element = stream.next()?.ok()?;
+        rest = text.get(stream.byte_offset()..)?.trim_start().strip_prefix(',');
+        Some(element)
+    })
+}
+
 /// Where `value`, which was borrowed from `text`, stands in it.
 pub fn span(text: &[u8], value: &RawValue) -> Range<usize> {
     let start = (value.get().as_ptr() as usize).saturating_sub(text.as_ptr() as usize);

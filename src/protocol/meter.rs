@@ -7,8 +7,10 @@ use memchr::memmem;
 use serde::Deserialize;
 use tollgate_macros::Read;
 
+use super::convert::StreamFault;
+use super::convert::whole::fault_in;
 use super::dialect::Dialect;
-use super::glance::{has_object, has_text, is_error, type_of};
+use super::glance::{candidates, has_object, has_text, is_error, type_of};
 use super::json::skim;
 use super::sse::{self, Event};
 use super::usage::Usage;
@@ -63,6 +65,8 @@ struct State {
     /// For certain: nothing of the dialect can follow.
     over: bool,
     failed: bool,
+    /// What the stream reported when it failed.
+    fault: Option<Box<StreamFault<'static>>>,
     pieces: u64,
     /// Gemini's answers that had a reason to end, as [`candidates`] tells them.
     ended: u64,
@@ -112,7 +116,12 @@ impl Meter {
     }
 
     /// What was learnt, when no more bytes come.
-    pub fn finish(mut self) -> Reading {
+    pub fn finish(self) -> Reading {
+        self.finish_with_fault().0
+    }
+
+    /// The same, and the error that a stream reported.
+    pub fn finish_with_fault(mut self) -> (Reading, Option<StreamFault<'static>>) {
         match &mut self.framing {
             Framing::Events(parser) => {
                 let (dialect, state) = (self.dialect, &mut self.state);
@@ -128,7 +137,8 @@ impl Meter {
                 }
             }
         }
-        self.state.reading()
+        let fault = self.state.fault.take().map(|fault| *fault);
+        (self.state.reading(), fault)
     }
 }
 
@@ -142,6 +152,11 @@ impl State {
         }
     }
 
+    fn fail(&mut self, dialect: Dialect, data: &[u8]) {
+        self.failed = true;
+        self.fault.get_or_insert_with(|| Box::new(fault_in(dialect, data)));
+    }
+
     fn chat_event(&mut self, data: &[u8]) {
         #[derive(Read)]
         struct Chunk {
@@ -152,8 +167,7 @@ impl State {
             return;
         }
         if has_object(data, b"\"error\"") && is_error(data) {
-            self.failed = true;
-            return;
+            return self.fail(Dialect::OpenAiChat, data);
         }
         self.pieces += 1;
         // Compatible vendors have been seen to leave out the `[DONE]`, so a reason to finish is an end as well, unless another
@@ -181,7 +195,7 @@ impl State {
         let name = if event.name.is_empty() { type_of(event.data) } else { event.name };
         match name {
             b"response.completed" | b"response.incomplete" => (self.finished, self.over) = (true, true),
-            b"response.failed" | b"error" => self.failed = true,
+            b"response.failed" | b"error" => self.fail(Dialect::OpenAiResponses, event.data),
             _ => {
                 self.pieces += u64::from(name.ends_with(b".delta"));
                 return;
@@ -213,7 +227,7 @@ impl State {
                 None
             }
             b"error" => {
-                self.failed = true;
+                self.fail(Dialect::Claude, event.data);
                 None
             }
             _ => None,
@@ -225,8 +239,7 @@ impl State {
 
     fn gemini_event(&mut self, data: &[u8]) {
         if has_object(data, b"\"error\"") && is_error(data) {
-            self.failed = true;
-            return;
+            return self.fail(Dialect::Gemini, data);
         }
         self.pieces += 1;
         // There is no mark of the end but the last reason, or that the prompt was blocked. What comes for an answer after its reason
@@ -302,22 +315,6 @@ fn document_usage(dialect: Dialect, answer: &[u8]) -> Option<Usage> {
         Dialect::Claude => read::<MessageUsage>(answer, "usage"),
         Dialect::Gemini => read::<UsageMetadata>(answer, "usageMetadata"),
     })
-}
-
-/// Which of Gemini's answers an event is about, a bit for each; there are at most eight.
-fn candidates(data: &[u8]) -> u64 {
-    #[derive(Read)]
-    struct Event {
-        #[serde(default)]
-        candidates: Vec<Candidate>,
-    }
-    #[derive(Read)]
-    struct Candidate {
-        #[serde(default)]
-        index: u32,
-    }
-    let event = serde_json::from_slice(data).unwrap_or(Event { candidates: Vec::new() });
-    event.candidates.iter().fold(0, |bits, candidate| bits | 1_u64.checked_shl(candidate.index).unwrap_or(0))
 }
 
 #[cfg(test)]

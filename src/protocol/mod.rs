@@ -4,6 +4,7 @@
 //! [read shallowly](request) and its bytes go on; what is metered is [read on the side](meter).
 
 pub mod claude;
+pub mod continuation;
 pub mod convert;
 pub mod dialect;
 pub mod error;
@@ -14,6 +15,7 @@ mod glance;
 #[cfg(test)]
 #[path = "../../tests/support/golden.rs"]
 mod golden;
+pub mod hash;
 pub mod headers;
 pub mod json;
 mod members;
@@ -21,8 +23,12 @@ pub mod meter;
 pub mod models;
 pub mod openai_chat;
 pub mod openai_responses;
+pub mod opening;
 pub mod operation;
+pub mod rate_limits;
 pub mod request;
+pub mod session;
 pub mod sse;
+pub mod time;
 pub mod usage;
 pub mod wire;

@@ -21,7 +21,7 @@ pub struct ClientRequest {
     pub dialect: Dialect,
     /// What is asked for.
     pub operation: Operation,
-    /// The model as the client names it.
+    /// The model as the client names it; empty where it names none.
     pub model: String,
     /// Whether the answer is to be streamed.
     pub stream: bool,
@@ -29,6 +29,8 @@ pub struct ClientRequest {
     pub body: Bytes,
     /// Where the body names the model.
     model_spans: Vec<Range<usize>>,
+    /// Where a model can be put, before others, in a body that should name one and does not.
+    model_place: Option<usize>,
     /// Where the body says whether it is streamed, or where it can be put.
     stream_place: Option<StreamPlace>,
     /// Where it says how.
@@ -59,7 +61,7 @@ impl ClientRequest {
     pub fn from_body(dialect: Dialect, operation: Operation, body: Bytes) -> Result<Self, RequestError> {
         let object = Object::parse(&body)?;
         let model = object.string("model")?.unwrap_or_default();
-        check_model(&model)?;
+        check_length(&model)?;
         let stream = operation == Operation::Generate && object.read::<Option<bool>>("stream")?.flatten() == Some(true);
         let usage = if operation == Operation::Generate && dialect == Dialect::OpenAiChat {
             match usage_in_stream(&object) {
@@ -76,9 +78,22 @@ impl ClientRequest {
             None => StreamPlace::Before(object.first_member_at()),
         });
         let stream_options = object.member("stream_options")?.map(|value| object.span(value));
-        let model_spans = object.member("model")?.map(|value| object.span(value)).into_iter().collect();
+        let model_span = object.member("model")?.map(|value| object.span(value));
+        let model_place = (model_span.is_none() && !object.is_empty()).then(|| object.first_member_at());
+        let model_spans = model_span.into_iter().collect();
         let model = model.into_owned();
-        Ok(Self { dialect, operation, model, stream, body, model_spans, stream_place, stream_options, usage })
+        Ok(Self {
+            dialect,
+            operation,
+            model,
+            stream,
+            body,
+            model_spans,
+            model_place,
+            stream_place,
+            stream_options,
+            usage,
+        })
     }
 
     /// Reads a Gemini request, whose model and manner stand in the path. Where the body names the model again, the
@@ -89,7 +104,10 @@ impl ClientRequest {
         stream: bool,
         body: Bytes,
     ) -> Result<Self, RequestError> {
-        check_model(&model)?;
+        if model.is_empty() {
+            return Err(RequestError::NoModel);
+        }
+        check_length(&model)?;
         let object = Object::parse(&body)?;
         let model_spans = match operation {
             Operation::Generate => vec![],
@@ -112,6 +130,7 @@ impl ClientRequest {
             stream,
             body,
             model_spans,
+            model_place: None,
             stream_place: None,
             stream_options: None,
             usage: UsageInStream::Told,
@@ -129,6 +148,9 @@ impl ClientRequest {
             };
             for span in &self.model_spans {
                 splice.replace(span.clone(), name.as_str());
+            }
+            if let Some(place) = self.model_place {
+                splice.replace(place..place, format!("\"model\":{name},"));
             }
         }
         if stream != self.stream {
@@ -198,18 +220,14 @@ fn model_span(body: &[u8], object: &Object<'_>) -> Result<Option<Range<usize>>, 
 pub enum RequestError {
     /// The body is not the JSON that it should be.
     Json(JsonError),
-    /// No model is named.
+    /// The path names no model.
     NoModel,
     /// The name of the model is longer than [`MAX_MODEL_BYTES`].
     LongModel,
 }
 
-fn check_model(model: &str) -> Result<(), RequestError> {
-    match model.len() {
-        0 => Err(RequestError::NoModel),
-        1..=MAX_MODEL_BYTES => Ok(()),
-        _ => Err(RequestError::LongModel),
-    }
+fn check_length(model: &str) -> Result<(), RequestError> {
+    if model.len() > MAX_MODEL_BYTES { Err(RequestError::LongModel) } else { Ok(()) }
 }
 
 impl From<JsonError> for RequestError {
@@ -287,15 +305,26 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_refused() {
-        for body in
-            ["", "[]", "{}", r#"{"model":""}"#, r#"{"model":null}"#, r#"{"model":1}"#, r#"{"model":"a","model":"b"}"#]
-        {
+        for body in ["", "[]", r#"{"model":1}"#, r#"{"model":"a","model":"b"}"#] {
             let read = ClientRequest::from_body(Dialect::Claude, Operation::Generate, body.into());
             assert!(read.is_err(), "{body}");
         }
         for body in [r#"{"model":"a","stream":"yes"}"#, r#"{"model":"a","stream":true,"stream_options":3}"#] {
             assert!(ClientRequest::from_body(Dialect::OpenAiChat, Operation::Generate, body.into()).is_err(), "{body}");
         }
+    }
+
+    #[test]
+    fn a_model_is_put_in_where_none_is_named() {
+        check_chat(r#"{"temperature":1.0}"#, true, r#"{"model":"up","temperature":1.0}"#);
+        check_chat(r#"{"model":null,"n":1}"#, true, r#"{"model":"up","n":1}"#);
+        check_chat(r#"{"model":"","n":1}"#, true, r#"{"model":"up","n":1}"#);
+        check_chat(
+            r#"{ "stream":true}"#,
+            true,
+            r#"{"model":"up","stream_options":{"include_usage":true}, "stream":true}"#,
+        );
+        assert!(ClientRequest::from_gemini_path(Operation::Generate, String::new(), false, "{}".into()).is_err());
     }
 
     #[test]

@@ -95,6 +95,28 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     }
 }
 
+/// What nobody is to read in a log: a credential, or headers that may have one.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct Hidden<T>(pub T);
+
+impl<T> fmt::Debug for Hidden<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("[hidden]")
+    }
+}
+
+impl<T: Serialize> Serialize for Hidden<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Hidden<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        T::deserialize(deserializer).map(Self)
+    }
+}
+
 /// JSON that is carried and not looked into: schemas, arguments, what is foreign.
 #[derive(Debug, Clone)]
 pub struct Raw<'a>(pub Cow<'a, RawValue>);
@@ -198,7 +220,11 @@ impl<'de: 'a, 'a, T: Deserialize<'de>> Deserialize<'de> for TextOr<'a, T> {
 /// Defines an enum of words; one that is not known becomes `Other` and is written as it came.
 #[macro_export]
 macro_rules! words {
+    ($(#[$meta:meta])* pub enum $name:ident<'a> { $($words:tt)+ }) => {
+        $crate::words! { @by PartialEq::eq; $(#[$meta])* pub enum $name<'a> { $($words)+ } }
+    };
     (
+        @by $is_same:path;
         $(#[$meta:meta])*
         pub enum $name:ident<'a> {
             $( $(#[$variant_meta:meta])* $word:literal => $variant:ident, )+
@@ -207,7 +233,11 @@ macro_rules! words {
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub enum $name<'a> {
-            $( $(#[$variant_meta])* $variant, )+
+            $(
+                #[doc = concat!("`", $word, "`.")]
+                $(#[$variant_meta])*
+                $variant,
+            )+
             /// A word that is not known.
             Other($crate::protocol::wire::Text<'a>),
         }
@@ -232,10 +262,8 @@ macro_rules! words {
 
         impl<'a> From<$crate::protocol::wire::Text<'a>> for $name<'a> {
             fn from(word: $crate::protocol::wire::Text<'a>) -> Self {
-                match &*word {
-                    $( $word => Self::$variant, )+
-                    _ => Self::Other(word),
-                }
+                $( if $is_same(&*word, $word) { return Self::$variant; } )+
+                Self::Other(word)
             }
         }
 
@@ -341,6 +369,13 @@ pub fn within<E: serde::de::Error>(kind: &str, error: &serde_json::Error) -> E {
 #[allow(unreachable_pub)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_secret_is_read_and_written_but_not_shown() {
+        let secret: Hidden<Text<'_>> = serde_json::from_str("\"sk-1\"").unwrap();
+        assert_eq!(serde_json::to_string(&secret).unwrap(), "\"sk-1\"");
+        assert_eq!(format!("{:?}", Some(secret)), "Some([hidden])");
+    }
 
     #[derive(Debug, Clone, PartialEq, serde::Serialize, tollgate_macros::Read)]
     pub struct TextPart<'a> {

@@ -3,17 +3,20 @@
 //! Nothing runs between requests on Workers, so each request asks for the revisions, in the one batch that it makes before
 //! it dispatches. Only when they have moved is more read, as little as the scopes allow. Publication is monotonic: of two
 //! requests that load at the same time, the one with the older revision is dropped.
+//!
+//! What isolates learn of upstreams comes with the same statement, as far as it is new.
 
 use std::fmt;
 use std::rc::Rc;
 
 use super::Handle;
+use crate::engine::health::has_quotas;
 use crate::engine::snapshot::{Credentials, Routing, Snapshot};
 use crate::platform::Scope;
 use crate::platform::database::{DatabaseError, DatabaseErrorKind, Intent, Rows, Statement};
 use crate::store::revision::{self, Revisions};
 use crate::store::settings::{self, SCHEMA_VERSION};
-use crate::store::{credential, provider, route};
+use crate::store::{BadRow, credential, health, provider, quota_usage, route, rule_set};
 
 /// What a tick gave.
 pub struct Ticked {
@@ -67,35 +70,69 @@ impl Handle {
     }
 
     async fn ask(&self, scope: &Scope, known: Option<&Snapshot>, extra: Vec<Statement>) -> Result<Ticked, TickError> {
+        let (known_health, known_usage) = self.health.known();
         let Some(known) = known else {
             // Cold: everything comes with the first round trip.
-            let mut statements = full_load();
+            let mut statements = full_load(health::read(known_health));
+            let configuration = statements.len();
+            statements.push(quota_usage::read(known_usage));
             let own = statements.len();
             statements.extend(extra);
             let mut rows = scope.database.batch(Intent::Read, statements).await?;
             let extra_rows = rows.split_off(own.min(rows.len()));
+            let usage_rows = rows.split_off(configuration.min(rows.len()));
             let loaded = self.assemble(&rows, None)?;
             let read = ExtraRead { revisions: loaded.revisions, rows: extra_rows };
+            self.learn(scope, rows.first(), usage_rows.first(), loaded.revisions);
             return Ok(Ticked { snapshot: self.publish(loaded), read: Some(read) });
         };
-        let mut statements = Vec::with_capacity(1 + extra.len());
-        statements.push(revision::read());
+        let mut statements = Vec::with_capacity(2 + extra.len());
+        statements.push(health::read(known_health));
+        let counts = self.has_quotas.get();
+        statements.extend(counts.then(|| quota_usage::read(known_usage)));
+        let own = statements.len();
         statements.extend(extra);
         let mut rows = scope.database.batch(Intent::Read, statements).await?;
-        let extra_rows = rows.split_off(1.min(rows.len()));
+        let extra_rows = rows.split_off(own.min(rows.len()));
         let revisions = revisions(rows.first())?;
+        self.learn(scope, rows.first(), rows.get(1), revisions);
         let snapshot = if revisions.config > known.revisions.config {
             self.reload(scope, known, revisions).await?
         } else {
             self.snapshot().ok_or(TickError::SchemaOutdated)?
         };
+        if self.has_quotas.get() && !counts {
+            // The first quotas that this isolate sees; what was spent of them may be known to others.
+            let rows = scope.database.batch(Intent::Read, vec![quota_usage::read(known_usage)]).await?;
+            self.learn(scope, None, rows.first(), revisions);
+        }
         Ok(Ticked { snapshot, read: Some(ExtraRead { revisions, rows: extra_rows }) })
+    }
+
+    /// Takes over what others have learnt. What they tell is never taken back by an older answer, since every row has a revision.
+    fn learn(&self, scope: &Scope, health_rows: Option<&Rows>, usage_rows: Option<&Rows>, revisions: Revisions) {
+        let now = scope.clock.now();
+        let warn = |bad: Vec<BadRow>| {
+            for bad in bad {
+                tracing::warn!(table = bad.table, row = bad.row, reason = bad.reason, "a row is left out");
+            }
+        };
+        if let Some(rows) = health_rows {
+            let (rows, bad) = health::decode(rows);
+            warn(bad);
+            self.health.learn(rows, revisions.health, now);
+        }
+        if let Some(rows) = usage_rows {
+            let (rows, bad) = quota_usage::decode(rows);
+            warn(bad);
+            self.health.learn_usage(&rows, revisions.health, now);
+        }
     }
 
     /// Loads what has changed between `known` and `newer`.
     async fn reload(&self, scope: &Scope, known: &Snapshot, newer: Revisions) -> Result<Rc<Snapshot>, TickError> {
         let snapshot = if newer.routing > known.revisions.routing {
-            let rows = scope.database.batch(Intent::Read, full_load()).await?;
+            let rows = scope.database.batch(Intent::Read, full_load(revision::read())).await?;
             self.assemble(&rows, Some(known))?
         } else if newer.credentials > known.revisions.credentials {
             let rows = scope.database.batch(Intent::Read, vec![revision::read(), credential::list()]).await?;
@@ -119,7 +156,9 @@ impl Handle {
 
     /// Makes a snapshot of what [`full_load`] returned.
     fn assemble(&self, rows: &[Rows], known: Option<&Snapshot>) -> Result<Snapshot, TickError> {
-        let [revision_rows, setting_rows, provider_rows, credential_rows, route_rows, member_rows] = rows else {
+        let [revision_rows, setting_rows, provider_rows, credential_rows, route_rows, member_rows, rule_set_rows] =
+            rows
+        else {
             return Err(TickError::SchemaOutdated);
         };
         let (instance, mut skipped) = settings::decode(setting_rows);
@@ -132,11 +171,19 @@ impl Handle {
         let (providers, bad_providers) = provider::decode(provider_rows);
         let (routes, bad_routes) = route::decode(route_rows);
         let (members, bad_members) = route::decode_members(member_rows);
-        skipped.extend(bad_providers.into_iter().chain(bad_routes).chain(bad_members));
+        let (rule_sets, bad_rule_sets) = rule_set::decode(rule_set_rows);
+        skipped.extend(bad_providers.into_iter().chain(bad_routes).chain(bad_members).chain(bad_rule_sets));
         Ok(Snapshot {
             revisions: revisions(Some(revision_rows))?,
             settings: instance.settings,
-            routing: Rc::new(Routing::assemble(providers, routes, members, skipped)),
+            routing: Rc::new(Routing::assemble(
+                providers,
+                rule_sets,
+                routes,
+                members,
+                skipped,
+                known.map(|known| &*known.routing),
+            )),
             credentials: Rc::new(credentials(Some(credential_rows), known)),
         })
     }
@@ -153,14 +200,24 @@ impl Handle {
             tracing::warn!(table = bad.table, row = bad.row, reason = bad.reason, "a row is left out");
         }
         tracing::debug!(revision = candidate.revisions.config, "a newer configuration is in use");
+        self.has_quotas.set(has_quotas(&candidate));
         let published = Rc::new(candidate);
         *current = Some(published.clone());
         published
     }
 }
 
-fn full_load() -> Vec<Statement> {
-    vec![revision::read(), settings::read(), provider::list(), credential::list(), route::list(), route::list_members()]
+/// The whole configuration; `revisions` reads the revisions, with or without more.
+fn full_load(revisions: Statement) -> Vec<Statement> {
+    vec![
+        revisions,
+        settings::read(),
+        provider::list(),
+        credential::list(),
+        route::list(),
+        route::list_members(),
+        rule_set::list(),
+    ]
 }
 
 fn credentials(rows: Option<&Rows>, known: Option<&Snapshot>) -> Credentials {

@@ -41,7 +41,12 @@ pub fn by_digest(digest: &str) -> Statement {
     Statement::new(select!("WHERE digest = ?1"), vec![digest.into()])
 }
 
-/// Decodes what [`list`] and [`by_digest`] return.
+/// Reads the key of this name.
+pub fn by_name(name: &str) -> Statement {
+    Statement::new(select!("WHERE name = ?1"), vec![name.into()])
+}
+
+/// Decodes what [`list`], [`by_name`] and [`by_digest`] return.
 pub fn decode(rows: &Rows) -> (Vec<ApiKeyRow>, Vec<BadRow>) {
     decode_all("api_keys", rows, |row| {
         Ok(ApiKeyRow {

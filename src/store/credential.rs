@@ -86,6 +86,48 @@ pub fn upsert(rows: &[CredentialRow], now: Timestamp) -> Vec<Statement> {
     bulk::write(sql, values, now)
 }
 
+/// The secret of one credential, as it is stored now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredSecret {
+    /// The secret, sealed.
+    pub sealed: Arc<str>,
+    /// Goes up with every new secret.
+    pub version: i64,
+}
+
+/// Reads the secret of one credential.
+pub fn read_secret(id: &str) -> Statement {
+    Statement::new("SELECT secret, version FROM credentials WHERE id = ?1", vec![id.into()])
+}
+
+/// Decodes what [`read_secret`] returns; `None` when the credential is gone.
+pub fn decode_secret(rows: &Rows) -> Option<StoredSecret> {
+    let row = rows.0.first()?;
+    Some(StoredSecret { sealed: row.text(0).ok()?.clone(), version: row.integer(1).ok()? })
+}
+
+/// Replaces a secret that is still of `version`, and if it is, puts the revisions up, whatever they are by now. [`is_replaced`] tells
+/// from the rows of the first statement whether it was; those of the second are the revision then. Sent again they change nothing.
+///
+/// The digest stays that of the secret that was imported: the same document applied again must not bring it back.
+pub fn replace_secret(id: &str, version: i64, sealed: &Arc<str>, now: Timestamp) -> [Statement; 2] {
+    let replace = "UPDATE credentials SET secret = ?3, version = version + 1, updated_at = ?4 \
+                   WHERE id = ?1 AND version = ?2 RETURNING version";
+    // No two sealings of a secret are the same, so the new one is there exactly if it has just been put there.
+    let bump = "UPDATE settings SET config_revision = config_revision + 1, credentials_revision = config_revision + 1 \
+                WHERE id = 1 AND EXISTS (SELECT 1 FROM credentials WHERE id = ?1 AND version = ?2 + 1 AND secret = ?3) \
+                RETURNING config_revision";
+    [
+        Statement::new(replace, vec![id.into(), version.into(), sealed.into(), now.0.into()]),
+        Statement::new(bump, vec![id.into(), version.into(), sealed.into()]),
+    ]
+}
+
+/// Whether [`replace_secret`] has replaced it.
+pub fn is_replaced(rows: &Rows) -> bool {
+    !rows.0.is_empty()
+}
+
 /// Deletes credentials.
 pub fn delete(ids: &[Arc<str>]) -> Vec<Statement> {
     bulk::delete(TABLE, ids)

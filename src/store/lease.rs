@@ -25,6 +25,17 @@ pub fn is_taken(rows: &Rows) -> bool {
     !rows.0.is_empty()
 }
 
+/// Asks when the next place of `subject` is free again, if one is taken at `now`. [`free_at`] reads it.
+pub fn next_free(subject: &str, now: Timestamp) -> Statement {
+    const SQL: &str = "SELECT MIN(until) AS free_at FROM leases WHERE subject = ?1 AND until > ?2";
+    Statement::new(SQL, vec![subject.into(), now.0.into()])
+}
+
+/// Decodes what [`next_free`] returns.
+pub fn free_at(rows: &Rows) -> Option<Timestamp> {
+    rows.0.first()?.integer(0).ok().map(Timestamp)
+}
+
 /// Gives back what `owner` holds of `subject`.
 pub fn give_back(subject: &str, owner: &str) -> Statement {
     Statement::new("DELETE FROM leases WHERE subject = ?1 AND owner = ?2", vec![subject.into(), owner.into()])

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::options::ProviderPolicy;
+use super::options::{OAuthOptions, ProviderPolicy, Rule};
 use super::{BadRow, bulk, decode_all, from_json, to_json};
 use crate::platform::clock::Timestamp;
 use crate::platform::database::{Rows, Statement};
@@ -58,6 +58,15 @@ pub struct ProviderOptions {
     /// How it is tried.
     #[serde(skip_serializing_if = "is_default")]
     pub policy: ProviderPolicy,
+    /// How its tokens are made anew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub oauth: Option<OAuthOptions>,
+    /// The names of rule sets that are applied to requests, before its own rules.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rule_sets: Vec<String>,
+    /// Its own rewrite rules.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rewrite: Vec<Rule>,
 }
 
 /// Whether the answers of a provider can be streamed.

@@ -28,12 +28,18 @@ pub struct Revisions {
     pub credentials: i64,
     /// See [`Scopes::identity`].
     pub identity: i64,
+    /// Goes up with every write of what isolates learn of upstreams; configuration does not touch it.
+    pub health: i64,
 }
+
+/// How many columns [`read`] and [`bump`] return.
+pub(super) const COLUMNS: usize = 5;
 
 /// Reads the revisions.
 pub fn read() -> Statement {
     Statement::new(
-        "SELECT config_revision, routing_revision, credentials_revision, identity_revision FROM settings WHERE id = 1",
+        "SELECT config_revision, routing_revision, credentials_revision, identity_revision, health_revision \
+         FROM settings WHERE id = 1",
         vec![],
     )
 }
@@ -52,7 +58,7 @@ pub fn bump(expected: i64, scopes: Scopes, vault_mark: &str) -> Statement {
          limits_revision = CASE WHEN ?6 = 1 THEN ?1 + 1 ELSE limits_revision END, \
          vault_mark = CASE WHEN vault_mark IN ('', ?7) THEN ?7 END \
          WHERE id = 1 \
-         RETURNING config_revision, routing_revision, credentials_revision, identity_revision";
+         RETURNING config_revision, routing_revision, credentials_revision, identity_revision, health_revision";
     let Scopes { routing, credentials, identity, prices, limits } = scopes;
     Statement::new(
         SQL,
@@ -75,5 +81,6 @@ pub fn decode(row: &Row) -> Result<Revisions, ColumnError> {
         routing: row.integer(1)?,
         credentials: row.integer(2)?,
         identity: row.integer(3)?,
+        health: row.integer(4)?,
     })
 }

@@ -47,12 +47,17 @@ pub struct RouteOptions {
     pub matching: Option<Matching>,
 }
 
-/// Which requests a route takes that do not name it.
+/// Names that are no namespaces, since the gateway's own paths have something else there.
+pub const RESERVED_NAMESPACES: [&str; 9] =
+    ["admin", "api", "v1", "v1beta", "chat", "embeddings", "messages", "models", "responses"];
+
+/// Which requests a route takes that do not name it. All conditions have to be met.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Matching {
-    /// Those to a base URL with this name in it, as in `/v1/{namespace}/chat/completions`.
+    /// Those to a base URL with this name in it, as in `/v1/{namespace}/chat/completions`. Left out: those without one, and those with the
+    /// name of its first member's provider.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
     /// Those for a model whose name begins like this.

@@ -1,5 +1,7 @@
 //! The instance's own settings.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use super::{BadRow, decode_all, from_json, to_json};
@@ -14,6 +16,10 @@ pub const DEFAULT_MAX_ATTEMPTS: u32 = 6;
 /// How long a stream may be quiet unless the settings say otherwise. Clients have been seen to show a stall after 20 seconds
 /// and to give up after 60.
 pub const DEFAULT_HEARTBEAT_MS: u32 = 15_000;
+
+/// How long the first content of a stream is waited for unless the settings say otherwise: less than clients wait for a head, and less
+/// than a heartbeat's period.
+pub const DEFAULT_READ_AHEAD_MS: u32 = 10_000;
 
 /// The greatest size of all files that are fetched for one request unless the settings say otherwise.
 pub const DEFAULT_MEDIA_BYTES: u32 = 20 * 1024 * 1024;
@@ -60,6 +66,33 @@ pub struct StreamSettings {
     /// comment in OpenAI's, an empty line in Gemini's. 15000 when left out, 0 for never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub heartbeat_ms: Option<u32>,
+    /// For how many milliseconds the first content of a stream is waited for before its client hears of it. As long as it has not, a
+    /// stream that reports an error or breaks off is passed over like an error answer. 10000 when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_ahead_ms: Option<u32>,
+    /// What becomes of a stream whose client has left.
+    #[serde(skip_serializing_if = "is_default")]
+    pub on_client_close: OnClientClose,
+}
+
+impl StreamSettings {
+    /// How long the first content of a stream is waited for.
+    pub fn read_ahead(&self) -> Duration {
+        Duration::from_millis(self.read_ahead_ms.unwrap_or(DEFAULT_READ_AHEAD_MS).into())
+    }
+}
+
+/// What becomes of a stream whose client has left.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum OnClientClose {
+    /// The provider is told to stop, which saves what nobody reads. What was taken until then is an estimate where the provider has told
+    /// no figures yet.
+    #[default]
+    Cancel,
+    /// It is read to its end, so that the figures are the provider's own; on Cloudflare Workers for 25 seconds at most.
+    Drain,
 }
 
 /// How configuration reaches the isolates.

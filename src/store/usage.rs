@@ -73,17 +73,38 @@ pub struct CallRecord {
     pub duration_ms: i64,
 }
 
+/// A request whose call of this number has no row yet: the condition under which what is added up elsewhere is added, so that a
+/// batch can be sent again without effect. The row itself is written last.
+pub struct Unsettled<'a> {
+    request_id: &'a Arc<str>,
+    call: i64,
+}
+
+impl<'a> Unsettled<'a> {
+    /// For a batch that ends with the rows of `calls`.
+    pub fn new(request: &'a RequestRecord, calls: &[CallRecord]) -> Self {
+        Self { request_id: &request.request_id, call: calls.len().saturating_sub(1) as i64 }
+    }
+
+    pub(super) fn parameters(&self) -> [Value; 2] {
+        [self.request_id.into(), self.call.into()]
+    }
+}
+
 /// Settles a request: one batch, which can be sent again without effect, because every row has the request's id in its
-/// primary key. What is to be added up elsewhere goes before these statements, on the condition that the request has no row
-/// yet.
+/// primary key. What is to be added up elsewhere goes before these statements, on the condition of [`Unsettled`].
 pub fn settle(request: &RequestRecord, calls: &[CallRecord], outcome: &OutcomeRecord) -> Vec<Statement> {
     let Some((last, failed)) = calls.split_last() else {
         return vec![insert(request, 0, None, Some(outcome))];
     };
-    let mut statements = Vec::with_capacity(calls.len());
-    statements.extend(failed.iter().enumerate().map(|(number, call)| insert(request, number, Some(call), None)));
+    let mut statements = failed_calls(request, failed);
     statements.push(insert(request, failed.len(), Some(last), Some(outcome)));
     statements
+}
+
+/// Writes the first calls of a request that is not over yet. Settling it writes them again, without effect.
+pub fn failed_calls(request: &RequestRecord, calls: &[CallRecord]) -> Vec<Statement> {
+    calls.iter().enumerate().map(|(number, call)| insert(request, number, Some(call), None)).collect()
 }
 
 fn insert(

@@ -20,6 +20,7 @@ const NONCE_BYTES: usize = 24;
 const SEALED_PREFIX: &str = "v1.";
 
 /// Seals and hashes under one master key.
+#[derive(Clone)]
 pub struct Vault {
     cipher: XChaCha20Poly1305,
     hash_key: [u8; 32],

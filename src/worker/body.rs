@@ -11,12 +11,11 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 
 use super::bridge;
-use crate::platform::body::{Body, BodyError, ByteStream, Editor, Ending, Observer, plain};
+use crate::platform::body::{Ahead, Body, BodyError, ByteStream, Editor, Ending, Observer, plain};
 
 /// An upstream's answer as JavaScript holds it.
 pub(super) struct UpstreamBody {
     upstream: JsValue,
-    idle: Duration,
     /// The headers as they came, to tell what was changed.
     pub(super) headers: HeaderMap,
     watcher: Watcher,
@@ -50,6 +49,12 @@ impl Watcher {
         self.observer.as_ref().is_some_and(|observer| observer.has_ended())
     }
 
+    /// Learns that the client has left; whether the rest is read all the same.
+    #[wasm_bindgen(js_name = readerLeft)]
+    pub fn reader_left(&mut self) -> bool {
+        self.observer.as_mut().is_some_and(|observer| observer.reader_left().is_some())
+    }
+
     /// A sign of life for the client, where it does not disturb.
     pub fn heartbeat(&mut self) -> Option<Vec<u8>> {
         let heartbeat = self.observer.as_ref().and_then(|observer| observer.heartbeat())?;
@@ -67,11 +72,12 @@ impl Watcher {
             0 => Ending::Complete,
             // A Worker cannot break a response off for certain, so a stream has to say by itself that it is not whole.
             1 => Ending::Complete,
+            3 => Ending::Broken(BodyError::Timeout),
             _ => Ending::Abandoned,
         };
-        let is_complete = ending == Ending::Complete;
+        let is_read = ending != Ending::Abandoned;
         let epilogue = self.observer.take().and_then(|observer| observer.end(ending));
-        let Some(editor) = self.editor.as_mut().filter(|_| is_complete) else { return epilogue.map(Vec::from) };
+        let Some(editor) = self.editor.as_mut().filter(|_| is_read) else { return epilogue.map(Vec::from) };
         // What the observer has to say passes through the editor as well.
         let is_proper = epilogue.is_some();
         let mut last =
@@ -90,9 +96,9 @@ impl Drop for Watcher {
 }
 
 impl UpstreamBody {
-    /// The body of `upstream`, which may pause for `idle`.
-    pub(super) fn new(upstream: JsValue, idle: Duration, headers: HeaderMap) -> Self {
-        Self { upstream, idle, headers, watcher: Watcher::default(), pulling: None, is_done: false }
+    /// The body of `upstream`.
+    pub(super) fn new(upstream: JsValue, headers: HeaderMap) -> Self {
+        Self { upstream, headers, watcher: Watcher::default(), pulling: None, is_done: false }
     }
 
     /// Hands the body on as a response with this status and these headers.
@@ -108,8 +114,7 @@ impl UpstreamBody {
         } else {
             let pulse = watcher.observer.as_ref().and_then(|observer| observer.pulse());
             let period = pulse.map_or(0.0, |pulse| pulse.period.as_millis() as f64);
-            let idle = self.idle.as_millis() as f64;
-            Some(bridge::stream(&self.upstream, watcher, context, period, idle))
+            Some(bridge::stream(&self.upstream, watcher, context, period))
         };
         let (deleted, set) = self.changes(headers);
         bridge::respond_from_upstream(&self.upstream, status, &deleted, &set, stream)
@@ -137,7 +142,7 @@ impl ByteStream for UpstreamBody {
         }
         if let Some(failure) = bridge::failure_of(&self.upstream) {
             self.is_done = true;
-            return Poll::Ready(Some(Err(BodyError::Broken(failure))));
+            return Poll::Ready(Some(Err(self::failure(failure))));
         }
         if let Some(bytes) = bridge::whole_bytes(&self.upstream) {
             self.is_done = true;
@@ -157,7 +162,7 @@ impl ByteStream for UpstreamBody {
             },
             Err(error) => {
                 self.is_done = true;
-                Some(Err(BodyError::Broken(bridge::error_text(&error))))
+                Some(Err(failure(bridge::error_text(&error))))
             }
         })
     }
@@ -167,12 +172,46 @@ impl ByteStream for UpstreamBody {
     }
 
     fn read_ahead(self: Box<Self>, _bytes: usize) -> LocalBoxFuture<'static, Result<Body, BodyError>> {
-        // That was done when the request was sent: the first piece of a stream, anything else of ordinary size whole.
+        // That was done when the request was sent: anything of ordinary size was read whole.
         Box::pin(std::future::ready(match bridge::failure_of(&self.upstream) {
-            Some(failure) => Err(BodyError::Broken(failure)),
+            Some(failure) => Err(self::failure(failure)),
             None if bridge::whole_length(&self.upstream) == 0 => Ok(Body::empty()),
             None => Ok(Body::Stream(self)),
         }))
+    }
+
+    fn read_ahead_until(mut self: Box<Self>, mut ahead: Ahead) -> LocalBoxFuture<'static, Result<Body, BodyError>> {
+        Box::pin(async move {
+            if let Some(failure) = bridge::failure_of(&self.upstream) {
+                return Err(self::failure(failure));
+            }
+            if let Some(bytes) = bridge::whole_bytes(&self.upstream) {
+                let bytes = Bytes::from(bytes);
+                return Ok(if (ahead.enough)(&bytes) { Body::Stream(self) } else { Body::Whole(bytes) });
+            }
+            let began = ahead.clock.now();
+            let mut read = Vec::new();
+            loop {
+                let waited = u64::try_from(ahead.clock.now().millis_since(began)).unwrap_or_default();
+                let left = ahead.patience.saturating_sub(Duration::from_millis(waited));
+                let pulled = JsFuture::from(bridge::pull_ahead(&self.upstream, left.as_millis() as f64)).await;
+                let piece = pulled.map_err(|error| failure(bridge::error_text(&error)))?;
+                match piece.dyn_ref::<Uint8Array>() {
+                    Some(piece) => {
+                        let piece = Bytes::from(piece.to_vec());
+                        if (ahead.enough)(&piece) {
+                            return Ok(Body::Stream(self));
+                        }
+                        read.push(piece);
+                    }
+                    None if piece.is_null() => return Ok(Body::Stream(self)),
+                    None => {
+                        self.is_done = true;
+                        return Ok(Body::Whole(read.concat().into()));
+                    }
+                }
+            }
+        })
     }
 
     fn observe(mut self: Box<Self>, observer: Box<dyn Observer>) -> Box<dyn ByteStream> {
@@ -194,6 +233,11 @@ impl ByteStream for UpstreamBody {
     fn as_any(&mut self) -> &mut dyn std::any::Any {
         self
     }
+}
+
+/// Why a body broke off, told from JavaScript's words.
+fn failure(message: String) -> BodyError {
+    if message == "timeout" { BodyError::Timeout } else { BodyError::Broken(message) }
 }
 
 impl Drop for UpstreamBody {

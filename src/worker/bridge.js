@@ -3,7 +3,7 @@
 // Each crossing costs more than what it carries, so a function here does a whole step: it takes and gives text whose lines are
 // names and values in turn, never a header at a time. A body that passes is shown to the core, which only seldom changes it.
 
-const COMPLETE = 0, BROKEN = 1, ABANDONED = 2;
+const COMPLETE = 0, BROKEN = 1, ABANDONED = 2, LATE = 3;
 
 /** Answers up to this size that are no streams are read in one piece; the runtime does that without waking anybody. */
 const WHOLE_BYTES = 4 * 1024 * 1024;
@@ -14,6 +14,10 @@ const BLOCK_BYTES = 64 * 1024;
 const PULSE = 1000;
 /** Pieces that come within CROWDED milliseconds come faster than they are handled: it pays to let them gather for GATHERING. */
 const CROWDED = 5, GATHERING = 2;
+/** How long a stream is read on whose client has left, in milliseconds: the runtime ends everything a little later. */
+const DRAINING = 25_000;
+/** The longest time that a timer can have. */
+const LONGEST = 2 ** 31 - 1;
 /** How often a batch that nobody waits for is tried, and the pause between, in milliseconds. */
 const DEFERRED_ATTEMPTS = 3, DEFERRED_PAUSE = 300;
 
@@ -83,7 +87,7 @@ function join(pieces) {
 
 /** An upstream's answer, and what of its body has been read before it is passed on. */
 class Upstream {
-  constructor(response, controller) {
+  constructor(response, controller, started, limits) {
     this.response = response;
     this.controller = controller;
     /** All of the body. */
@@ -92,20 +96,25 @@ class Upstream {
     this.ahead = [];
     /** Why it broke off before that. */
     this.failure = null;
+    /** The read that is under way. */
+    this.reading = null;
+    /** When the first piece, or the next one, and when the last one has to be there. */
+    this.due = started + limits.first;
+    this.end = started + limits.total;
+    this.idle = limits.idle;
   }
 
   isEventStream() {
     return /^text\/event-stream/i.test(this.response.headers.get("content-type") ?? "");
   }
 
-  /** Reads the first piece of a stream, anything else whole. */
+  /** Reads an answer whole that is no stream; of one that is too large the beginning. */
   async readAhead(streamed) {
     const { body, headers, ok } = this.response;
+    if (body !== null && ok && (streamed || this.isEventStream())) return;
     try {
       if (body === null) {
         this.bytes = NOTHING;
-      } else if (ok && (streamed || this.isEventStream())) {
-        if (await readPieces(body, 0, this.ahead)) this.bytes = NOTHING;
       } else if (+(headers.get("content-length") ?? Infinity) <= WHOLE_BYTES) {
         this.bytes = new Uint8Array(await this.response.arrayBuffer());
       } else if (await readPieces(body, ok ? WHOLE_BYTES : ERROR_BYTES, this.ahead)) {
@@ -114,24 +123,69 @@ class Upstream {
     } catch (error) {
       this.failure = errorText(error);
     }
+    this.touch();
+  }
+
+  /** Notes that something has come. */
+  touch() {
+    this.due = Date.now() + this.idle;
+  }
+
+  /** Whether the next piece, or the last one, should have been there. */
+  isLate() {
+    return Date.now() >= Math.min(this.due, this.end);
+  }
+
+  /** The next piece of the body: undefined at the end, null when it is not there after `millis`. A read that is under way then goes on. */
+  async next(millis) {
+    if (this.reading === null) {
+      this.reading = this.read();
+      // Whoever waits for it learns of a failure; perhaps nobody does.
+      this.reading.catch(() => {});
+    }
+    const left = Math.min(this.due, this.end) - Date.now();
+    const limit = Math.min(millis, Math.max(left, 0));
+    let timer;
+    const late = limit > LONGEST ? [] : [new Promise(resolve => (timer = setTimeout(resolve, limit, null)))];
+    const result = await Promise.race([this.reading, ...late]);
+    clearTimeout(timer);
+    if (result === null) {
+      if (limit < left) return null;
+      this.controller.abort();
+      throw new Error("timeout");
+    }
+    this.reading = null;
+    this.touch();
+    return result.done ? undefined : result.value;
+  }
+
+  async read() {
+    const reader = this.response.body.getReader();
+    try {
+      return await reader.read();
+    } finally {
+      reader.releaseLock();
+    }
   }
 }
 
 /**
- * Sends a request and waits for the head of the answer and the beginning of its body, at most `limit` milliseconds. `headers` are
- * lines. `body` belongs to JavaScript, since what is WebAssembly's may be used for something else before it is sent. `streamed` tells
- * that the answer is to be passed on as it comes.
+ * Sends a request and waits for the head of the answer, and for the body of one that is no stream, at most `first` milliseconds.
+ * `headers` are lines. `body` belongs to JavaScript, since what is WebAssembly's may be used for something else before it is sent.
+ * `streamed` tells that the answer is to be passed on as it comes. `first`, `idle` and `total` also limit the rest of the body: until its
+ * first piece, between two pieces, and until its last.
  */
-export async function dispatch(method, url, headers, body, streamed, limit) {
+export async function dispatch(method, url, headers, body, streamed, first, idle, total) {
   const controller = new AbortController();
+  const started = Date.now();
   let late = false;
   const timer = setTimeout(() => {
     late = true;
     controller.abort();
-  }, limit);
+  }, Math.min(first, total, LONGEST));
   try {
     const response = await fetch(url, { method, headers: pairs(headers), body, redirect: "manual", signal: controller.signal });
-    const upstream = new Upstream(response, controller);
+    const upstream = new Upstream(response, controller, started, { first, idle, total });
     await upstream.readAhead(streamed);
     if (late) throw new Error("late");
     return upstream;
@@ -193,7 +247,9 @@ export function respondFromUpstream(upstream, status, deleted, set, stream) {
   for (const name of heldBack) headers.delete(name);
   if (deleted !== "") for (const name of deleted.split("\n")) headers.delete(name);
   const lines = set.split("\n");
-  for (let at = 0; at + 1 < lines.length; at += 2) headers.set(lines[at], lines[at + 1]);
+  for (let at = 0; at + 1 < lines.length; at += 2) {
+    headers.set(lines[at], lines[at + 1]);
+  }
   return response;
 }
 
@@ -222,51 +278,62 @@ export function abort(pipe, reason) {
 /** The next piece of an answer, for a core that pulls; undefined at the end. */
 export async function pull(upstream) {
   if (upstream.ahead.length > 0) return upstream.ahead.shift();
-  const reader = upstream.response.body.getReader();
-  try {
-    const { value, done } = await reader.read();
-    return done ? undefined : value;
-  } finally {
-    reader.releaseLock();
-  }
+  return upstream.next(Infinity);
+}
+
+/** The next piece of a stream's beginning, which stays there as well; undefined at the end, null when it is not there after `millis`. */
+export async function pullAhead(upstream, millis) {
+  const piece = await upstream.next(millis);
+  if (piece) upstream.ahead.push(piece);
+  return piece;
 }
 
 /**
  * The client's body for a stream: what comes is shown to the watcher, changed if it wants that, and written. `period` is how long
- * it may be quiet before the client gets a sign of life, `idle` how long the upstream may pause, both in milliseconds.
+ * it may be quiet before the client gets a sign of life, in milliseconds.
  */
-export function stream(upstream, watcher, context, period, idle) {
+export function stream(upstream, watcher, context, period) {
   const { readable, writable } = new IdentityTransformStream();
-  context.waitUntil(pump(upstream, writable, watcher, period, idle));
+  context.waitUntil(pump(upstream, writable, watcher, period));
   return readable;
 }
 
-async function pump(upstream, writable, watcher, period, idle) {
-  const source = upstream.isEventStream() ? new Gathered(upstream) : new Reader(upstream, upstream.response.body);
+async function pump(upstream, writable, watcher, period) {
+  let source = new Unread(upstream);
   const writer = writable.getWriter();
   let ending = COMPLETE, isWriting = false, last = Date.now();
+  /** When the client left, where the rest is read all the same. */
+  let left = null;
+  const leave = () => {
+    if (left === null && watcher.readerLeft()) left = Date.now();
+    return left !== null;
+  };
   const write = async bytes => {
     isWriting = true;
     try {
       await writer.write(bytes);
     } catch (error) {
-      ending = ABANDONED;
-      throw error;
+      if (!leave()) {
+        ending = ABANDONED;
+        throw error;
+      }
     }
     isWriting = false;
   };
   const pass = async piece => {
     last = Date.now();
+    upstream.touch();
     const passed = watcher.edit(piece) ?? piece;
-    if (passed.byteLength > 0) await write(passed);
+    if (passed.byteLength > 0 && left === null) await write(passed);
   };
   const pulse = setInterval(() => {
     if (isWriting) source.hold();
-    const silence = Date.now() - last;
     if (watcher.hasEnded()) source.stop(COMPLETE);
+    else if (left !== null && Date.now() - left >= DRAINING) source.stop(ABANDONED);
+    else if (Date.now() >= upstream.end) source.stop(LATE);
     else if (isWriting) return;
-    else if (silence >= idle) source.stop(BROKEN);
-    else if (period > 0 && silence >= period) {
+    else if (upstream.isLate()) source.stop(LATE);
+    else if (period > 0 && left === null && Date.now() - last >= period) {
       last = Date.now();
       const heartbeat = watcher.heartbeat();
       if (heartbeat !== undefined) write(heartbeat).catch(() => source.stop(ABANDONED));
@@ -274,6 +341,13 @@ async function pump(upstream, writable, watcher, period, idle) {
   }, PULSE);
   try {
     for (const piece of upstream.ahead) await pass(piece);
+    // A read that is under way has to come to its end before anybody else can read.
+    if (upstream.reading !== null) {
+      const piece = await source.read();
+      if (piece !== undefined) await pass(piece);
+    }
+    if (source.stopped !== null) throw new Error("stopped");
+    source = upstream.isEventStream() ? new Gathered(upstream) : new Reader(upstream, upstream.response.body);
     for (let buffer = new ArrayBuffer(BLOCK_BYTES), before = last; ; before = last) {
       const value = await source.read(buffer);
       if (value === undefined) break;
@@ -289,13 +363,34 @@ async function pump(upstream, writable, watcher, period, idle) {
   clearInterval(pulse);
   if (ending !== COMPLETE) source.stop(ending);
   const epilogue = watcher.end(ending);
-  if (ending === ABANDONED) return;
+  if (ending === ABANDONED || left !== null) return;
   try {
     if (epilogue?.byteLength > 0) await writer.write(epilogue);
-    if (ending === BROKEN && epilogue === undefined) await writer.abort(new Error("the upstream broke off"));
+    if (ending !== COMPLETE && epilogue === undefined) await writer.abort(new Error("the upstream broke off"));
     else await writer.close();
   } catch {
     // The client has left in this moment.
+  }
+}
+
+/** Waits for the piece that is being read already. */
+class Unread {
+  constructor(upstream) {
+    this.upstream = upstream;
+    this.stopped = null;
+  }
+
+  async read() {
+    const { value, done } = await this.upstream.reading;
+    this.upstream.reading = null;
+    return done ? undefined : value;
+  }
+
+  hold() {}
+
+  stop(ending) {
+    this.stopped ??= ending;
+    this.upstream.controller.abort();
   }
 }
 

@@ -20,7 +20,9 @@ extern "C" {
         headers: &str,
         body: Option<Uint8Array>,
         streamed: bool,
-        limit: f64,
+        first: f64,
+        idle: f64,
+        total: f64,
     ) -> Promise;
     #[wasm_bindgen(js_name = upstreamHead)]
     pub(super) fn upstream_head(upstream: &JsValue) -> String;
@@ -50,7 +52,9 @@ extern "C" {
     pub(super) fn abort(pipe: &JsValue, reason: &str) -> Promise;
 
     pub(super) fn pull(upstream: &JsValue) -> Promise;
-    pub(super) fn stream(upstream: &JsValue, watcher: Watcher, context: &JsValue, period: f64, idle: f64) -> JsValue;
+    #[wasm_bindgen(js_name = pullAhead)]
+    pub(super) fn pull_ahead(upstream: &JsValue, millis: f64) -> Promise;
+    pub(super) fn stream(upstream: &JsValue, watcher: Watcher, context: &JsValue, period: f64) -> JsValue;
 
     pub(super) fn batch(database: &JsValue, text: &str) -> Promise;
     #[wasm_bindgen(js_name = batchDeferred)]

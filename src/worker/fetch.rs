@@ -1,5 +1,7 @@
 //! The runtime's `fetch`.
 
+use std::time::Duration;
+
 use futures_util::future::LocalBoxFuture;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
@@ -22,10 +24,13 @@ impl Fetch for WorkerFetch {
         let UpstreamRequest { method, origin, path, headers, body, streamed, limits } = request;
         let url = format!("{origin}{path}");
         let has_body = !matches!(method, Method::GET | Method::HEAD);
-        let limit = limits.head.as_millis() as f64;
+        let millis = |duration: Duration| duration.as_millis() as f64;
+        let (first, idle) = (millis(limits.head), millis(limits.idle));
+        let total = limits.total.map_or(f64::INFINITY, millis);
         let lines = to_lines(&headers, "accept-encoding\nidentity");
         let body = has_body.then(|| Uint8Array::from(&body[..]));
-        let dispatched = JsFuture::from(bridge::dispatch(method.as_str(), &url, &lines, body, streamed, limit));
+        let dispatched = bridge::dispatch(method.as_str(), &url, &lines, body, streamed, first, idle, total);
+        let dispatched = JsFuture::from(dispatched);
         Box::pin(async move {
             let upstream = dispatched.await.map_err(|error| failure(bridge::error_text(&error)))?;
             let (status, mut headers) = from_lines(&bridge::upstream_head(&upstream))?;
@@ -37,7 +42,7 @@ impl Fetch for WorkerFetch {
                 headers.remove(CONTENT_ENCODING);
                 headers.remove(CONTENT_LENGTH);
             }
-            let body = UpstreamBody::new(upstream, limits.idle, received);
+            let body = UpstreamBody::new(upstream, received);
             Ok(UpstreamResponse { status, headers, body: Body::Stream(Box::new(body)) })
         })
     }

@@ -11,7 +11,7 @@ use wasm_bindgen_futures::JsFuture;
 
 use super::bridge;
 use super::fetch::headers_from_lines;
-use crate::platform::body::{Body, BodyError, ByteStream, Editor, Observer, plain};
+use crate::platform::body::{Ahead, Body, BodyError, ByteStream, Editor, Observer, plain};
 
 /// Reads everything but the body; `None` when there is no way to.
 pub(super) fn from_js(request: &JsValue) -> Option<Request<Body>> {
@@ -66,6 +66,10 @@ impl ByteStream for RequestBody {
 
     fn read_ahead(self: Box<Self>, bytes: usize) -> LocalBoxFuture<'static, Result<Body, BodyError>> {
         plain::read_ahead(self, bytes)
+    }
+
+    fn read_ahead_until(self: Box<Self>, ahead: Ahead) -> LocalBoxFuture<'static, Result<Body, BodyError>> {
+        plain::read_ahead_until(self, ahead)
     }
 
     fn observe(self: Box<Self>, observer: Box<dyn Observer>) -> Box<dyn ByteStream> {

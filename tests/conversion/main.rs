@@ -14,6 +14,7 @@
 )]
 
 mod corpus;
+mod losses;
 mod requests;
 mod responses;
 mod round_trips;

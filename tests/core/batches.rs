@@ -8,8 +8,9 @@ use crate::support::fetch::{FakeAnswer, Piece};
 use crate::support::vendors::Wire;
 use crate::support::world::{KEY, Whole, World, next};
 
-/// What a cold isolate reads at once: the revisions, the settings, providers, credentials, routes, members, the key.
-const COLD: &str = "read 7";
+/// What a cold isolate reads at once: the revisions, the settings, providers, credentials, routes, members, rule sets, what was spent of
+/// quotas, the key.
+const COLD: &str = "read 9";
 
 #[tokio::test]
 async fn a_cold_request_reads_everything_in_one_batch() {
@@ -71,7 +72,7 @@ async fn a_stream_is_settled_after_its_last_byte() {
     assert!(world.journal.take().is_empty());
 }
 
-/// A failover asks more vendors and the database no more.
+/// A failover asks more vendors and the database no more, also where its failures count for two breakers.
 #[tokio::test]
 async fn a_failover_is_settled_in_one_batch() {
     let world = World::configured().await;
@@ -88,7 +89,7 @@ async fn a_failover_is_settled_in_one_batch() {
     world.fetch.answer(FakeAnswer::json(200, Wire::Chat.answer()));
     let reply = Whole::of(isolate.open_with(Wire::Chat, "pool", false, KEY).await).await;
     assert_eq!(reply.status, 200);
-    assert_eq!(world.journal.take(), ["read 2", "fetch", "fetch", "fetch", "deferred 3"]);
+    assert_eq!(world.journal.take(), ["read 2", "fetch", "fetch", "fetch", "deferred 6"]);
 }
 
 #[tokio::test]

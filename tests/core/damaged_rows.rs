@@ -139,3 +139,37 @@ async fn an_unreadable_row_can_be_replaced() {
     assert_eq!(reply.status, 200, "{}", reply.text);
     assert!(skipped(&isolate).await.is_empty());
 }
+
+/// A provider whose rules are damaged is not asked without them: it might be sent what nobody should see.
+#[tokio::test]
+async fn a_provider_is_not_used_without_its_rules() {
+    let world = World::configured().await;
+    let isolate = world.isolate();
+    let document = json!({
+        "rule_sets": [{"name": "house", "rules": [{"remove": {"path": "user"}}]}],
+        "providers": [
+            {"name": "shared", "channel": "echo", "rule_sets": ["house"]},
+            {"name": "own", "channel": "echo", "rewrite": [{"remove": {"path": "user"}}]},
+        ],
+    });
+    isolate.import(&document).await;
+    let ask = async |isolate: &Isolate, model: &str| {
+        Whole::of(isolate.open_with(Wire::Chat, model, false, KEY).await).await.status
+    };
+    assert_eq!((ask(&isolate, "shared/echo").await, ask(&isolate, "own/echo").await), (200, 200));
+    for rules in ["{", r#"[{"remove":{"path":"a..b"}}]"#] {
+        world.store.run(&format!("UPDATE rule_sets SET rules = '{rules}'"));
+        world.store.run(r#"UPDATE providers SET options = '{"rewrite":[{}]}' WHERE name = 'own'"#);
+        world.store.run(BUMP);
+        for isolate in [&isolate, &world.isolate()] {
+            let mut found = skipped(isolate).await;
+            found.sort();
+            let expected = [("providers", "own"), ("providers", "shared"), ("rule_sets", "house")];
+            assert_eq!(found, expected.map(|(table, row)| (table.to_owned(), row.to_owned())));
+            assert_eq!((ask(isolate, "shared/echo").await, ask(isolate, "own/echo").await), (404, 404));
+        }
+        isolate.import(&document).await;
+        assert!(skipped(&isolate).await.is_empty());
+        assert_eq!((ask(&isolate, "shared/echo").await, ask(&isolate, "own/echo").await), (200, 200));
+    }
+}

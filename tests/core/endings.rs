@@ -114,7 +114,7 @@ async fn an_answer_that_is_cut() {
 async fn an_answer_that_fails() {
     let world = World::configured().await;
     let error = event("error", r#""error":{"type":"overloaded_error","message":"Overloaded"}"#);
-    world.fetch.answer(FakeAnswer::sse([claude::message_start(11, 1), error]));
+    world.fetch.answer(FakeAnswer::sse([claude::message_start(11, 1), claude::delta("a"), error]));
     world.isolate().ask(Wire::Claude, true).await;
     let failed = Some("upstream_failed");
     assert_eq!(settled(&world), record("upstream_failed", (200, failed), (200, failed), (11, 1)));

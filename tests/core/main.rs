@@ -17,16 +17,22 @@ mod support;
 // The validators name each other by this path, since other test crates have them at their root.
 use support::validate;
 
+mod attempts;
 mod batches;
 mod commits;
+mod continuations;
 mod conversions;
 mod credentials;
 mod damaged_rows;
 mod endings;
+mod failover;
+mod health;
 mod keys;
 mod leases;
+mod loads;
 mod publication;
 mod readiness;
+mod refresh;
 mod reloads;
 mod settlements;
 mod ticks;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::fetch::{FakeAnswer, Piece};
-use crate::support::vendors::Wire;
+use crate::support::vendors::{Wire, chat};
 use crate::support::world::{KEY, World, provider};
 
 /// Checks what a warm isolate reads with its next request after another one has applied `document`.
@@ -53,7 +53,7 @@ async fn any_other_change_reads_the_configuration() {
         json!({"routes": [{"name": "r", "members": []}]}),
         json!({"settings": {"max_attempts": 3}}),
     ] {
-        check(&document, &["read 1", "read 6"]).await;
+        check(&document, &["read 1", "read 7"]).await;
     }
 }
 
@@ -66,7 +66,7 @@ async fn changes_add_up() {
         "providers": [secret, {"name": "another", "channel": "echo"}],
         "keys": [{"name": "another"}],
     });
-    check(&document, &["read 1", "read 6", "read 2"]).await;
+    check(&document, &["read 1", "read 7", "read 2"]).await;
 }
 
 /// The secret that the reload brings is the one that is used.
@@ -91,7 +91,7 @@ async fn a_request_keeps_its_configuration() {
     let world = World::configured().await;
     let (isolate, other) = (world.isolate(), world.isolate());
     let (release, released) = tokio::sync::oneshot::channel();
-    world.fetch.answer(FakeAnswer::pieces(vec![Piece::Bytes("data: {}\n\n".into()), Piece::Wait(released)]));
+    world.fetch.answer(FakeAnswer::pieces(vec![Piece::Bytes(chat::delta("a").into()), Piece::Wait(released)]));
     let response = isolate.open(Wire::Chat, true).await;
     let mut disabled = provider(Wire::Chat);
     disabled["enabled"] = false.into();

@@ -62,7 +62,8 @@ async fn times_are_recorded() {
     let isolate = world.isolate();
     let (release, released) = tokio::sync::oneshot::channel();
     let mut pieces: Vec<Piece> = Wire::Claude.events().into_iter().map(|event| Piece::Bytes(event.into())).collect();
-    pieces.insert(1, Piece::Wait(released));
+    // After the first content, with which the response begins.
+    pieces.insert(3, Piece::Wait(released));
     world.fetch.answer(FakeAnswer::pieces(pieces));
     let response = isolate.open(Wire::Claude, true).await;
     world.advance(500);

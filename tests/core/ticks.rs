@@ -104,7 +104,7 @@ async fn allowed_staleness_is_used_up_to_its_last_millisecond() {
     let world = with_staleness(1000).await;
     let isolate = world.isolate();
     good_answer(&world, &isolate).await;
-    assert_eq!(world.journal.take(), ["read 7", "fetch", "deferred 1"]);
+    assert_eq!(world.journal.take(), ["read 9", "fetch", "deferred 1"]);
     for (pause, asks) in [(0, false), (999, false), (1, true), (999, false), (1, true), (5000, true), (0, false)] {
         world.advance(pause);
         good_answer(&world, &isolate).await;

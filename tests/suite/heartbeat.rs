@@ -15,12 +15,13 @@ use crate::support::vendors::{Wire, sse};
 /// How long a stream may be quiet at [`host`].
 const PERIOD: Duration = Duration::from_millis(400);
 
-/// A gateway whose streams may not be quiet for long.
+/// A gateway whose streams may not be quiet for long, and whose responses do not wait for contents for long.
 pub async fn host() -> &'static Host {
     static HOST: OnceCell<Host> = OnceCell::const_new();
     HOST.get_or_init(|| async {
         let host = Host::start(Setup::default().one_isolate());
-        host.import(&json!({"settings": {"stream": {"heartbeat_ms": PERIOD.as_millis() as u32}}})).await;
+        host.import(&json!({"settings": {"stream": {"heartbeat_ms": PERIOD.as_millis() as u32, "read_ahead_ms": 50}}}))
+            .await;
         host
     })
     .await

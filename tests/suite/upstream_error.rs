@@ -40,6 +40,7 @@ async fn b40_a_refused_credential_is_not_the_clients_fault() {
                 let reply = stage.call(stream).send().await;
                 let message = check::error(&reply, wire, 502, "upstream_credential_refused");
                 assert!(!message.contains("sk-") && !message.contains("org-1"), "{message}");
+                stage.make_well().await;
             }
         }
         check_counts(&stage.usage(6).await, &[("requests", 6), ("calls", 6), ("failed_calls", 6)]);

@@ -57,6 +57,9 @@ impl FakeAnswer {
     }
 }
 
+/// A vendor with a mind of its own.
+type Vendor = Box<dyn Fn(&UpstreamRequest) -> FakeAnswer>;
+
 /// All vendors.
 #[derive(Clone)]
 pub struct FakeFetch(Rc<State>);
@@ -64,6 +67,7 @@ pub struct FakeFetch(Rc<State>);
 struct State {
     script: RefCell<VecDeque<FakeAnswer>>,
     requests: RefCell<Vec<UpstreamRequest>>,
+    vendor: RefCell<Option<Vendor>>,
     cancelled: Cell<usize>,
     journal: Journal,
 }
@@ -73,6 +77,7 @@ impl FakeFetch {
         Self(Rc::new(State {
             script: RefCell::default(),
             requests: RefCell::default(),
+            vendor: RefCell::default(),
             cancelled: Cell::new(0),
             journal,
         }))
@@ -81,6 +86,11 @@ impl FakeFetch {
     /// Answers one of the coming requests, in the order of these calls.
     pub fn answer(&self, answer: FakeAnswer) {
         self.0.script.borrow_mut().push_back(answer);
+    }
+
+    /// Has every request for which there is no other answer answered by `vendor`.
+    pub fn always(&self, vendor: impl Fn(&UpstreamRequest) -> FakeAnswer + 'static) {
+        *self.0.vendor.borrow_mut() = Some(Box::new(vendor));
     }
 
     /// Forgets the answers that nobody has asked for.
@@ -102,8 +112,9 @@ impl FakeFetch {
 impl Fetch for FakeFetch {
     fn fetch(&self, request: UpstreamRequest) -> LocalBoxFuture<'static, Result<UpstreamResponse, FetchError>> {
         self.0.journal.note("fetch");
+        let scripted = self.0.script.borrow_mut().pop_front();
+        let answer = scripted.or_else(|| self.0.vendor.borrow().as_ref().map(|vendor| vendor(&request)));
         self.0.requests.borrow_mut().push(request);
-        let answer = self.0.script.borrow_mut().pop_front();
         let watch = Watch { state: self.0.clone(), ended: false };
         Box::pin(async move {
             match answer {

@@ -115,6 +115,12 @@ impl<'a> Stage<'a> {
         self.call(true).open().await
     }
 
+    /// Takes the provider for well again, whatever it did.
+    pub async fn make_well(&self) {
+        let names = json!({"providers": [self.provider]}).to_string();
+        self.host.post("/admin/api/health/reset", names).key(ADMIN_TOKEN).send().await.expect(200);
+    }
+
     /// The only request that the vendor has got.
     #[track_caller]
     pub fn recorded(&self) -> Recorded {

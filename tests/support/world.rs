@@ -10,6 +10,7 @@ use futures_util::future::poll_fn;
 use http::{HeaderMap, Method, Request, Response};
 use serde_json::{Value, json};
 use tollgate::app::{Gateway, HostOptions};
+use tollgate::engine::health::Probe;
 use tollgate::platform::Scope;
 use tollgate::platform::body::{Body, BodyError, ByteStream};
 use tollgate::platform::notices::{NoNotices, Notices};
@@ -120,7 +121,7 @@ impl World {
         };
         let options = HostOptions { max_body_bytes: 1 << 20, migration_hint: MIGRATION_HINT };
         let vault = Vault::new(master_key).expect("a master key");
-        Isolate { gateway: Gateway::new(vault, options, &scope).unwrap(), scope }
+        Isolate { gateway: Gateway::new(vault, options, &scope).unwrap(), scope, admitted: RefCell::default() }
     }
 
     /// Lets time pass.
@@ -143,6 +144,8 @@ pub fn provider(wire: Wire) -> Value {
 pub struct Isolate {
     pub gateway: Gateway,
     pub scope: Scope,
+    /// The leases of calls that a test has had admitted and not begun, with whose they are.
+    pub admitted: RefCell<Vec<(String, Probe)>>,
 }
 
 impl Isolate {

@@ -149,6 +149,7 @@ fn request(port: u16, path: &str) -> UpstreamRequest {
             connect: Duration::from_secs(1),
             head: Duration::from_millis(300),
             idle: Duration::from_secs(1),
+            total: None,
         },
     }
 }

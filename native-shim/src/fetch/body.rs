@@ -12,7 +12,7 @@ use hyper::body::Incoming;
 use tokio::time::Sleep;
 use tollgate::plain_byte_stream;
 use tollgate::platform::body::{BodyError, ByteStream};
-use tollgate::platform::fetch::Origin;
+use tollgate::platform::fetch::{FetchLimits, Origin};
 
 use super::exchange::Http1;
 use super::pool::Pool;
@@ -28,7 +28,7 @@ pub(super) struct UpstreamBody {
     carrier: Option<Carrier>,
     /// Counts as a request under way on its HTTP/2 connection.
     _stream: Option<Rc<()>>,
-    idle: IdleLimit,
+    patience: Patience,
     state: State,
 }
 
@@ -52,14 +52,14 @@ impl UpstreamBody {
         connection: Box<Http1>,
         pool: Rc<Pool>,
         origin: Rc<Origin>,
-        idle: Duration,
+        patience: Patience,
     ) -> Self {
         let carrier = Some(Carrier { connection, pool, origin });
-        Self { incoming, carrier, _stream: None, idle: IdleLimit::new(idle), state: State::Reading }
+        Self { incoming, carrier, _stream: None, patience, state: State::Reading }
     }
 
-    pub(super) fn http2(incoming: Incoming, stream: Rc<()>, idle: Duration) -> Self {
-        Self { incoming, carrier: None, _stream: Some(stream), idle: IdleLimit::new(idle), state: State::Reading }
+    pub(super) fn http2(incoming: Incoming, stream: Rc<()>, patience: Patience) -> Self {
+        Self { incoming, carrier: None, _stream: Some(stream), patience, state: State::Reading }
     }
 
     /// The next piece that hyper has, after letting the connection read if it has none.
@@ -113,10 +113,12 @@ impl ByteStream for UpstreamBody {
                 self.end();
                 return Poll::Ready(None);
             }
-            Poll::Pending if self.idle.is_exceeded(context) => return self.fail(BodyError::Timeout),
+            Poll::Pending if self.patience.is_exhausted(context) => return self.fail(BodyError::Timeout),
             Poll::Pending => return Poll::Pending,
         };
-        self.idle.touch();
+        if !self.patience.touch() {
+            return self.fail(BodyError::Timeout);
+        }
         let mut joined: Option<BytesMut> = None;
         let mut length = first.len();
         while length < JOINED_BYTES {
@@ -152,25 +154,39 @@ impl ByteStream for UpstreamBody {
     plain_byte_stream!();
 }
 
-/// Watches that something arrives now and then. The timer is only looked at when it rings, not set anew for each piece.
-struct IdleLimit {
-    limit: Duration,
-    last: Instant,
+/// Watches that the answer arrives in time. The timer is only looked at when it rings, not set anew for each piece.
+pub(super) struct Patience {
+    idle: Duration,
+    /// When the next piece is due.
+    due: Instant,
+    /// When all has to be there.
+    end: Option<Instant>,
+    has_begun: bool,
     timer: Option<Pin<Box<Sleep>>>,
 }
 
-impl IdleLimit {
-    fn new(limit: Duration) -> Self {
-        Self { limit, last: Instant::now(), timer: None }
+impl Patience {
+    /// For a request that is sent now.
+    pub(super) fn new(limits: &FetchLimits) -> Self {
+        let now = Instant::now();
+        let end = limits.total.and_then(|total| now.checked_add(total));
+        Self { idle: limits.idle, due: later(now, limits.head), end, has_begun: false, timer: None }
     }
 
-    fn touch(&mut self) {
-        self.last = Instant::now();
+    /// Notes that a piece has come; `false` when it comes too late.
+    fn touch(&mut self) -> bool {
+        let now = Instant::now();
+        self.due = later(now, self.idle);
+        if !std::mem::replace(&mut self.has_begun, true) {
+            // What is due next may be due sooner than the first piece was.
+            self.timer = None;
+        }
+        self.end.is_none_or(|end| now < end)
     }
 
-    fn is_exceeded(&mut self, context: &mut Context<'_>) -> bool {
+    fn is_exhausted(&mut self, context: &mut Context<'_>) -> bool {
         loop {
-            let deadline = self.last + self.limit;
+            let deadline = self.end.map_or(self.due, |end| end.min(self.due));
             let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(deadline.into())));
             if timer.as_mut().poll(context).is_pending() {
                 return false;
@@ -181,4 +197,9 @@ impl IdleLimit {
             timer.as_mut().reset(deadline.into());
         }
     }
+}
+
+/// `now` and `duration`; a time that nobody lives to see where that is beyond what can be told.
+fn later(now: Instant, duration: Duration) -> Instant {
+    now.checked_add(duration).unwrap_or_else(|| now + Duration::from_secs(365 * 86_400))
 }

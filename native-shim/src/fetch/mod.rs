@@ -7,16 +7,16 @@ mod gunzip;
 mod pool;
 
 use std::rc::Rc;
-use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HOST};
-use http::{HeaderValue, Request, Uri};
+use http::{HeaderValue, Request, Response, Uri};
 use http_body_util::Full;
+use hyper::body::Incoming;
 use tollgate::platform::body::Body;
 use tollgate::platform::fetch::{Fetch, FetchError, FetchErrorKind, Origin, UpstreamRequest, UpstreamResponse};
 
-use body::UpstreamBody;
+use body::{Patience, UpstreamBody};
 use connect::{Connector, Protocol};
 use exchange::Http1;
 use pool::{Http2, Pool};
@@ -60,7 +60,8 @@ impl Fetch for NativeFetch {
 impl Inner {
     async fn fetch(&self, request: UpstreamRequest) -> Result<UpstreamResponse, FetchError> {
         let limits = request.limits;
-        let response = match tokio::time::timeout(limits.head, self.exchange(request)).await {
+        let limit = limits.total.map_or(limits.head, |total| total.min(limits.head));
+        let response = match tokio::time::timeout(limit, self.exchange(request)).await {
             Ok(result) => result?,
             Err(_) => return Err(FetchError::new(FetchErrorKind::Timeout, "no answer in time")),
         };
@@ -70,10 +71,11 @@ impl Inner {
     async fn exchange(&self, request: UpstreamRequest) -> Result<UpstreamResponse, FetchError> {
         let origin = request.origin.clone();
         let limits = request.limits;
+        let patience = Patience::new(&limits);
         let mut outgoing = relative(request)?;
         if let Some(connection) = self.pool.http2(&origin) {
-            match send_http2(connection, absolute(&origin, outgoing)?, limits.idle).await {
-                Ok(response) => return Ok(response),
+            match send_http2(connection, absolute(&origin, outgoing)?).await {
+                Ok(answer) => return Ok(received_http2(answer, patience)),
                 Err((_, Some(unsent))) => outgoing = relative_again(&origin, unsent)?,
                 Err((error, None)) => return Err(error),
             }
@@ -82,20 +84,21 @@ impl Inner {
         // and it goes out on the next one.
         while let Some(mut connection) = self.pool.take(&origin).await {
             match connection.send(outgoing).await {
-                Ok(response) => return Ok(self.received(&origin, response, connection, limits.idle)),
+                Ok(response) => return Ok(self.received(&origin, response, connection, patience)),
                 Err((_, Some(unsent))) => outgoing = unsent,
                 Err((error, None)) => return Err(error),
             }
         }
         match self.connector.connect(&origin, limits.connect).await? {
             Protocol::Http1(mut connection) => match connection.send(outgoing).await {
-                Ok(response) => Ok(self.received(&origin, response, connection, limits.idle)),
+                Ok(response) => Ok(self.received(&origin, response, connection, patience)),
                 Err((error, _)) => Err(error),
             },
             Protocol::Http2(connection) => {
                 self.pool.keep_http2(&origin, connection.clone());
                 let outgoing = absolute(&origin, outgoing)?;
-                send_http2(connection, outgoing, limits.idle).await.map_err(|(error, _)| error)
+                let answer = send_http2(connection, outgoing).await.map_err(|(error, _)| error)?;
+                Ok(received_http2(answer, patience))
             }
         }
     }
@@ -103,12 +106,12 @@ impl Inner {
     fn received(
         &self,
         origin: &Rc<Origin>,
-        response: http::Response<hyper::body::Incoming>,
+        response: Response<Incoming>,
         connection: Box<Http1>,
-        idle: Duration,
+        patience: Patience,
     ) -> UpstreamResponse {
         let (parts, body) = response.into_parts();
-        let body = UpstreamBody::http1(body, connection, self.pool.clone(), origin.clone(), idle);
+        let body = UpstreamBody::http1(body, connection, self.pool.clone(), origin.clone(), patience);
         UpstreamResponse { status: parts.status, headers: parts.headers, body: Body::Stream(Box::new(body)) }
     }
 }
@@ -117,8 +120,7 @@ impl Inner {
 async fn send_http2(
     mut connection: Http2,
     request: Request<Outgoing>,
-    idle: Duration,
-) -> Result<UpstreamResponse, (FetchError, Option<Request<Outgoing>>)> {
+) -> Result<(Response<Incoming>, Rc<()>), (FetchError, Option<Request<Outgoing>>)> {
     let broken = |error| FetchError::new(FetchErrorKind::Broken, error);
     if let Err(error) = connection.sender.ready().await {
         return Err((broken(error), Some(request)));
@@ -127,9 +129,13 @@ async fn send_http2(
         let unsent = error.take_message();
         (broken(error.into_error()), unsent)
     })?;
+    Ok((response, connection.into_stream()))
+}
+
+fn received_http2((response, stream): (Response<Incoming>, Rc<()>), patience: Patience) -> UpstreamResponse {
     let (parts, body) = response.into_parts();
-    let body = Body::Stream(Box::new(UpstreamBody::http2(body, connection.into_stream(), idle)));
-    Ok(UpstreamResponse { status: parts.status, headers: parts.headers, body })
+    let body = Body::Stream(Box::new(UpstreamBody::http2(body, stream, patience)));
+    UpstreamResponse { status: parts.status, headers: parts.headers, body }
 }
 
 /// The request as HTTP/1.1 has it: the path in the first line, the host in a header.

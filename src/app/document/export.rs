@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::stored::Stored;
 use super::{
-    CredentialDocument, Document, KeyDocument, MemberDocument, NetworkDocument, ProviderDocument, RouteDocument,
+    CredentialDocument, Document, KeyDocument, MemberDocument, NetworkDocument, OAuthDocument, ProviderDocument,
+    RouteDocument, RuleSetDocument,
 };
 use crate::app::rfc3339;
 use crate::store::settings::Settings;
@@ -57,6 +58,16 @@ pub fn export(stored: &Stored) -> Document {
         rest: row.options.policy.rest.clone(),
         breaker: row.options.policy.breaker.clone(),
         quotas: row.options.policy.quotas.clone(),
+        oauth: row.options.oauth.as_ref().map(|oauth| OAuthDocument {
+            token_url: oauth.token_url.clone(),
+            client_id: oauth.client_id.clone(),
+            client_secret: None,
+            scope: oauth.scope.clone(),
+            margin_seconds: oauth.margin_seconds,
+            refresh_statuses: oauth.refresh_statuses.clone(),
+        }),
+        rule_sets: row.options.rule_sets.clone(),
+        rewrite: row.options.rewrite.clone(),
         enabled: row.enabled,
         credentials: credentials.remove(&row.id),
     });
@@ -70,6 +81,8 @@ pub fn export(stored: &Stored) -> Document {
         enabled: row.enabled,
         members: members.remove(&row.id).unwrap_or_default(),
     });
+    let rule_sets =
+        stored.rule_sets.iter().map(|row| RuleSetDocument { name: row.name.to_string(), rules: row.rules.clone() });
     let keys = stored.keys.iter().map(|row| KeyDocument {
         name: row.name.to_string(),
         key: None,
@@ -78,6 +91,8 @@ pub fn export(stored: &Stored) -> Document {
     });
     Document {
         settings: (stored.settings != Settings::default()).then(|| stored.settings.clone()),
+        // Most instances have none.
+        rule_sets: (!stored.rule_sets.is_empty()).then(|| rule_sets.collect()),
         providers: Some(providers.collect()),
         routes: Some(routes.collect()),
         keys: Some(keys.collect()),

@@ -21,7 +21,10 @@ use self::secret::Secret;
 use crate::app::error::Fault;
 use crate::protocol::convert::ServerTools;
 use crate::protocol::dialect::Dialect;
-use crate::store::options::{Breaker, Failover, ModelMap, Quota, Rest, Retry, Strategy, Timeouts, Trigger};
+use crate::store::options::{
+    Breaker, DEFAULT_MARGIN_SECONDS, DEFAULT_REFRESH_STATUSES, Failover, ModelMap, Quota, Rest, Retry, Rule, Strategy,
+    Timeouts, Trigger,
+};
 use crate::store::provider::Streaming;
 use crate::store::route::Matching;
 use crate::store::settings::Settings;
@@ -54,7 +57,7 @@ fn without_value(message: &str) -> String {
 /// A struct may also be read from a list of its members' values, which nobody means: lists are only where the document has
 /// some.
 fn find_misplaced_lists(value: &Value, path: &str, faults: &mut Vec<Fault>) {
-    const LISTS: [&str; 13] = [
+    const LISTS: [&str; 19] = [
         "providers",
         "credentials",
         "routes",
@@ -68,13 +71,22 @@ fn find_misplaced_lists(value: &Value, path: &str, faults: &mut Vec<Fault>) {
         "status_codes",
         "error_types",
         "error_message_patterns",
+        "rule_sets",
+        "rewrite",
+        "operations",
+        "in",
+        "remove",
+        "refresh_statuses",
     ];
+    /// What a rewrite rule puts into a body is any JSON.
+    const ANYTHING: &str = "value";
     match value {
         Value::Array(_) => faults.push(Fault { path: path.to_owned(), message: "must be an object".to_owned() }),
         Value::Object(members) => {
             for (name, member) in members {
                 let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
                 match member {
+                    _ if name == ANYTHING => {}
                     Value::Array(elements) if LISTS.contains(&name.as_str()) => {
                         for (index, element) in elements.iter().enumerate() {
                             find_misplaced_lists(element, &format!("{path}[{index}]"), faults);
@@ -99,6 +111,9 @@ pub struct Document {
     /// Settings of the whole instance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settings: Option<Settings>,
+    /// Rewrite rules that several providers share.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule_sets: Option<Vec<RuleSetDocument>>,
     /// Where models can be had.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub providers: Option<Vec<ProviderDocument>>,
@@ -108,6 +123,17 @@ pub struct Document {
     /// Gateway keys.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys: Option<Vec<KeyDocument>>,
+}
+
+/// Rewrite rules that several providers share.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RuleSetDocument {
+    /// Its name, by which providers refer to it.
+    pub name: String,
+    /// The rules, in the order in which they are applied.
+    pub rules: Vec<Rule>,
 }
 
 /// A provider.
@@ -164,6 +190,15 @@ pub struct ProviderDocument {
     /// How much is spent there before it is left alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quotas: Vec<Quota>,
+    /// How the tokens of its credentials are made anew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oauth: Option<OAuthDocument>,
+    /// Rule sets that are applied to what is sent there, one after the other, before the rules of `rewrite`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rule_sets: Vec<String>,
+    /// What is changed in requests before they are sent there, in the order in which it is done.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rewrite: Vec<Rule>,
     /// Whether it may be used.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub enabled: bool,
@@ -184,6 +219,45 @@ pub enum NetworkDocument {
     Private,
 }
 
+/// How the tokens of a provider's credentials are made anew: by the refresh-token grant of OAuth 2.0.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct OAuthDocument {
+    /// The token endpoint. Where it may be is what `network` of the provider says.
+    pub token_url: String,
+    /// The client.
+    pub client_id: String,
+    /// The client's secret, where it has one. Left out: the stored one stays; an empty text: there is none. Never exported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_secret: Option<Secret>,
+    /// What is asked for, where the token endpoint wants it said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<String>,
+    /// How many seconds before its end a token is made anew.
+    #[serde(default = "default_margin", skip_serializing_if = "is_default_margin")]
+    pub margin_seconds: u32,
+    /// By which of 401 and 403 the provider may mean that a token has ended. It is then made anew once.
+    #[serde(default = "default_statuses", skip_serializing_if = "is_default_statuses")]
+    pub refresh_statuses: Vec<u16>,
+}
+
+fn default_margin() -> u32 {
+    DEFAULT_MARGIN_SECONDS
+}
+
+fn is_default_margin(seconds: &u32) -> bool {
+    *seconds == DEFAULT_MARGIN_SECONDS
+}
+
+fn default_statuses() -> Vec<u16> {
+    DEFAULT_REFRESH_STATUSES.to_vec()
+}
+
+fn is_default_statuses(statuses: &Vec<u16>) -> bool {
+    *statuses == DEFAULT_REFRESH_STATUSES
+}
+
 /// An account at a provider.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -191,8 +265,10 @@ pub enum NetworkDocument {
 pub struct CredentialDocument {
     /// Its name, unique within the provider.
     pub name: String,
-    /// The API key. Left out: the stored one stays. Never exported.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The API key; with a provider that has `oauth`, an object with `refresh_token` and, where there is one, `access_token` and
+    /// `expires_at`. Left out: the stored one stays. Never exported.
+    #[serde(default, deserialize_with = "secret::text_or_object", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "secret::text_or_object_schema"))]
     pub secret: Option<Secret>,
     /// Its share among the provider's credentials.
     #[serde(default = "default_weight", skip_serializing_if = "is_default_weight")]

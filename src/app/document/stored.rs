@@ -9,6 +9,7 @@ use crate::store::credential::{self, CredentialRow};
 use crate::store::provider::{self, ProviderRow};
 use crate::store::revision;
 use crate::store::route::{self, MemberRow, RouteRow};
+use crate::store::rule_set::{self, RuleSetRow};
 use crate::store::settings::{self, Settings};
 
 /// The whole stored configuration.
@@ -30,6 +31,8 @@ pub struct Stored {
     pub members: Vec<MemberRow>,
     /// The keys by name.
     pub keys: Vec<ApiKeyRow>,
+    /// The rule sets by name.
+    pub rule_sets: Vec<RuleSetRow>,
     /// Rows that cannot be read. They are there all the same; a provider, a route or a key of that
     /// name is written anew under the id that the row has.
     pub damaged: Vec<BadRow>,
@@ -46,12 +49,13 @@ impl Stored {
             route::list(),
             route::list_members(),
             api_key::list(),
+            rule_set::list(),
         ]
     }
 
     /// Decodes what [`Stored::read`] returned.
     pub fn decode(rows: &[Rows]) -> Self {
-        let [revisions, settings, providers, credentials, routes, members, keys] = rows else {
+        let [revisions, settings, providers, credentials, routes, members, keys, rule_sets] = rows else {
             return Self::default();
         };
         let revision = revisions.0.first().and_then(|row| revision::decode(row).ok()).unwrap_or_default().config;
@@ -69,6 +73,7 @@ impl Stored {
             routes: keep(route::decode(routes), &mut bad),
             members: keep(route::decode_members(members), &mut bad),
             keys: keep(api_key::decode(keys), &mut bad),
+            rule_sets: keep(rule_set::decode(rule_sets), &mut bad),
             damaged: bad,
         }
     }

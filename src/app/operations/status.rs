@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::health::{ProviderHealth, health_get};
+use crate::app::Gateway;
 use crate::engine::snapshot::Snapshot;
 use crate::platform::Scope;
 
@@ -20,6 +22,8 @@ pub struct Status {
     pub routes: usize,
     /// Rows that are left out because something is wrong with them.
     pub skipped_rows: Vec<SkippedRow>,
+    /// How providers, credentials, breakers and quotas are doing.
+    pub health: Vec<ProviderHealth>,
     /// Batches that this isolate has sent to the database.
     pub database_round_trips: u64,
 }
@@ -36,7 +40,7 @@ pub struct SkippedRow {
 }
 
 /// The state of this isolate.
-pub fn status_get(scope: &Scope, snapshot: &Snapshot) -> Status {
+pub fn status_get(gateway: &Gateway, scope: &Scope, snapshot: &Snapshot) -> Status {
     Status {
         version: env!("CARGO_PKG_VERSION"),
         revision: snapshot.revisions.config,
@@ -47,6 +51,7 @@ pub fn status_get(scope: &Scope, snapshot: &Snapshot) -> Status {
             .skipped()
             .map(|bad| SkippedRow { table: bad.table, row: bad.row.clone(), reason: bad.reason.clone() })
             .collect(),
+        health: health_get(gateway, scope, snapshot).providers,
         database_round_trips: scope.database.round_trips(),
     }
 }

@@ -116,7 +116,7 @@ pub struct Found<'a> {
 }
 
 static EMBEDDED: LazyLock<Catalogue> = LazyLock::new(|| {
-    Catalogue::parse(include_str!("../../../data/catalogue.json")).unwrap_or_else(|error| {
+    Catalogue::parse(include_str!("catalogue.json")).unwrap_or_else(|error| {
         tracing::error!(%error, "models without a price rule will be unpriced");
         Catalogue::default()
     })

@@ -14,6 +14,7 @@ use bytes::{Bytes, BytesMut};
 use futures_util::future::LocalBoxFuture;
 
 use super::clock::Clock;
+use super::tasks::Tasks;
 
 pub mod plain;
 
@@ -55,6 +56,18 @@ impl Body {
         }
     }
 
+    /// Reads until `ahead` has seen enough, or waited enough; what was read is not lost. A stream that ends before comes back
+    /// [whole](Self::Whole).
+    pub async fn read_ahead_until(self, mut ahead: Ahead) -> Result<Self, BodyError> {
+        match self {
+            Self::Whole(bytes) => {
+                (ahead.enough)(&bytes);
+                Ok(Self::Whole(bytes))
+            }
+            Self::Stream(stream) => stream.read_ahead_until(ahead).await,
+        }
+    }
+
     /// Shows every chunk to `observer` on the way; it learns of the end exactly once, whatever way the body ends.
     pub fn observe(self, mut observer: Box<dyn Observer>) -> Self {
         match self {
@@ -93,6 +106,16 @@ impl fmt::Debug for Body {
     }
 }
 
+/// How far, and for how long, a body is read ahead.
+pub struct Ahead {
+    /// Sees each chunk, and says whether it is the last that has to be there.
+    pub enough: Box<dyn FnMut(&Bytes) -> bool>,
+    /// How long to wait for that.
+    pub patience: Duration,
+    /// What to measure that by.
+    pub clock: Rc<dyn Clock>,
+}
+
 /// Looks at a body without changing it.
 pub trait Observer {
     /// Sees a chunk. The host chooses where chunks begin and end.
@@ -109,6 +132,12 @@ pub trait Observer {
 
     /// Whether it may have something to say at the end; the length of the body is then not known beforehand.
     fn may_append(&self) -> bool;
+
+    /// Learns that the reader has left before the end. With tasks as the answer the sender is not cancelled: the rest is read among
+    /// them, and shown to this observer.
+    fn reader_left(&mut self) -> Option<Rc<dyn Tasks>> {
+        None
+    }
 
     /// Learns how the body ended, and decides what the reader learns of it: with `None` the body ends for him as it did, with
     /// an epilogue it ends properly after that, which may be empty.
@@ -159,6 +188,9 @@ pub trait ByteStream: Unpin + 'static {
     /// See [`Body::read_ahead`].
     fn read_ahead(self: Box<Self>, bytes: usize) -> LocalBoxFuture<'static, Result<Body, BodyError>>;
 
+    /// See [`Body::read_ahead_until`].
+    fn read_ahead_until(self: Box<Self>, ahead: Ahead) -> LocalBoxFuture<'static, Result<Body, BodyError>>;
+
     /// See [`Body::observe`].
     fn observe(self: Box<Self>, observer: Box<dyn Observer>) -> Box<dyn ByteStream>;
 
@@ -188,6 +220,16 @@ macro_rules! plain_byte_stream {
             Result<$crate::platform::body::Body, $crate::platform::body::BodyError>,
         > {
             $crate::platform::body::plain::read_ahead(self, bytes)
+        }
+
+        fn read_ahead_until(
+            self: Box<Self>,
+            ahead: $crate::platform::body::Ahead,
+        ) -> futures_util::future::LocalBoxFuture<
+            'static,
+            Result<$crate::platform::body::Body, $crate::platform::body::BodyError>,
+        > {
+            $crate::platform::body::plain::read_ahead_until(self, ahead)
         }
 
         fn observe(
@@ -228,7 +270,7 @@ pub enum BodyError {
         /// The limit in bytes.
         limit: usize,
     },
-    /// No byte came for too long.
+    /// No byte came for too long, or all of it took too long.
     Timeout,
     /// The connection broke; the platform's words, for logs.
     Broken(String),

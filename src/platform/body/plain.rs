@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 use std::task::{Context, Poll};
 
 use bytes::{Bytes, BytesMut};
-use futures_util::future::{LocalBoxFuture, poll_fn};
+use futures_util::FutureExt;
+use futures_util::future::{Either, LocalBoxFuture, poll_fn, select};
 
-use super::{Body, BodyError, ByteStream, Editor, Ending, Observer, Pulse};
+use super::{Ahead, Body, BodyError, ByteStream, Editor, Ending, Observer, Pulse};
 use crate::plain_byte_stream;
 
 /// Reads `stream` to its end, at most `limit` bytes.
@@ -52,10 +53,61 @@ pub fn read_ahead(mut stream: Box<dyn ByteStream>, bytes: usize) -> LocalBoxFutu
     })
 }
 
+/// Reads `stream` until `ahead` has enough or has waited enough, and puts what was read before the rest.
+pub fn read_ahead_until(
+    mut stream: Box<dyn ByteStream>,
+    mut ahead: Ahead,
+) -> LocalBoxFuture<'static, Result<Body, BodyError>> {
+    Box::pin(async move {
+        let mut pieces = VecDeque::new();
+        let mut patience: Option<LocalBoxFuture<'static, ()>> = None;
+        loop {
+            let mut reading = poll_fn(|context| stream.poll_next(context));
+            // What is there already needs no timer.
+            let polled = poll_fn(|context| Poll::Ready(reading.poll_unpin(context))).await;
+            let piece = match polled {
+                Poll::Ready(piece) => piece,
+                Poll::Pending => {
+                    let patience = patience.get_or_insert_with(|| ahead.clock.sleep(ahead.patience));
+                    match select(reading, patience).await {
+                        Either::Left((piece, _)) => piece,
+                        Either::Right(_) => break,
+                    }
+                }
+            };
+            let Some(piece) = piece else { return Ok(Body::Whole(join(pieces))) };
+            let piece = piece?;
+            let is_enough = (ahead.enough)(&piece);
+            pieces.push_back(piece);
+            if is_enough {
+                break;
+            }
+        }
+        Ok(Body::Stream(Box::new(ReadAhead { pieces, stream })))
+    })
+}
+
 /// Shows each chunk of `stream` to `observer` as it is pulled.
 pub fn observe(stream: Box<dyn ByteStream>, observer: Box<dyn Observer>) -> Box<dyn ByteStream> {
     let pulse = observer.pulse();
-    Box::new(Observed { stream, observer: Some(observer), pulse, timer: None, was_quiet: true })
+    Box::new(Observed { stream: Some(stream), observer: Some(observer), pulse, timer: None, was_quiet: true })
+}
+
+/// Reads the rest of a body that nobody waits for any more, for its observer's sake.
+async fn drain(mut stream: Box<dyn ByteStream>, mut observer: Box<dyn Observer>) {
+    let ending = loop {
+        match next(&mut *stream).await {
+            Some(Ok(chunk)) => {
+                observer.chunk(&chunk);
+                if observer.has_ended() {
+                    break Ending::Complete;
+                }
+            }
+            Some(Err(error)) => break Ending::Broken(error),
+            None => break Ending::Complete,
+        }
+    };
+    observer.end(ending);
 }
 
 /// Lets `editor` change each chunk of `stream` as it is pulled.
@@ -75,7 +127,8 @@ async fn next(stream: &mut dyn ByteStream) -> Option<Result<Bytes, BodyError>> {
 }
 
 struct Observed {
-    stream: Box<dyn ByteStream>,
+    /// `None` when it is read elsewhere.
+    stream: Option<Box<dyn ByteStream>>,
     observer: Option<Box<dyn Observer>>,
     pulse: Option<Pulse>,
     /// Runs from the first silence on, half a period each time.
@@ -92,8 +145,8 @@ impl Observed {
 
 impl ByteStream for Observed {
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, BodyError>>> {
-        let Some(observer) = &mut self.observer else { return Poll::Ready(None) };
-        let (epilogue, error) = match self.stream.poll_next(context) {
+        let (Some(observer), Some(stream)) = (&mut self.observer, &mut self.stream) else { return Poll::Ready(None) };
+        let (epilogue, error) = match stream.poll_next(context) {
             Poll::Ready(Some(Ok(chunk))) => {
                 observer.chunk(&chunk);
                 self.was_quiet = false;
@@ -122,7 +175,7 @@ impl ByteStream for Observed {
     }
 
     fn length(&self) -> Option<u64> {
-        self.observer.as_ref().filter(|observer| !observer.may_append()).and_then(|_| self.stream.length())
+        self.observer.as_ref().filter(|observer| !observer.may_append()).and(self.stream.as_ref()?.length())
     }
 
     plain_byte_stream!();
@@ -151,7 +204,11 @@ fn poll_silence(
 
 impl Drop for Observed {
     fn drop(&mut self) {
-        self.end(Ending::Abandoned);
+        let tasks = self.observer.as_mut().and_then(|observer| observer.reader_left());
+        match (tasks, self.stream.take(), self.observer.take()) {
+            (Some(tasks), Some(stream), Some(observer)) => tasks.wait_until(Box::pin(drain(stream, observer))),
+            (_, _, observer) => drop(observer.and_then(|observer| observer.end(Ending::Abandoned))),
+        }
     }
 }
 

@@ -33,8 +33,8 @@ pub struct ObjectEnd {
 
 impl ObjectEnd {
     /// Takes the next piece.
-    pub fn feed(&mut self, piece: &str) {
-        for byte in piece.bytes() {
+    pub fn feed(&mut self, piece: impl AsRef<[u8]>) {
+        for byte in piece.as_ref() {
             match byte {
                 _ if std::mem::take(&mut self.is_escaped) => {}
                 b'\\' if self.in_string => self.is_escaped = true,
@@ -77,7 +77,7 @@ mod tests {
         let mut end = ObjectEnd::default();
         for character in text.chars() {
             assert!(!end.is_complete(), "before {character}");
-            end.feed(&character.to_string());
+            end.feed(character.to_string());
         }
         assert!(end.is_complete());
         for open in ["", "null", "{", r#"{"a":"}"#, "[{}"] {

@@ -101,7 +101,7 @@ impl Checked for GenerateContentRequest<'_> {
         }
         let mut names = Names::default();
         for (index, tool) in self.tools.iter().enumerate() {
-            for (place, function) in tool.function_declarations.iter().enumerate() {
+            for (place, function) in tool.function_declarations.iter().flatten().enumerate() {
                 let path = || format!("tools[{index}].functionDeclarations[{place}].name");
                 names.declare(None, function.name.as_deref().unwrap_or_default(), path)?;
             }

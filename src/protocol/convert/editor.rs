@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::StreamConverter;
+use super::{Losses, StreamConverter};
 use crate::protocol::dialect::Dialect;
 use crate::protocol::json;
 use crate::protocol::sse::{Event, Parser, heartbeat};
@@ -40,12 +40,22 @@ impl StreamEditor {
 
     /// What is left when the source has ended.
     pub fn finish(&mut self) -> Bytes {
+        self.end();
+        std::mem::take(&mut self.out).into()
+    }
+
+    /// Learns that the source has ended, and keeps what is left until [`StreamEditor::finish`].
+    pub fn end(&mut self) {
         let Self { parser, converter, out, .. } = self;
         parser.finish(&mut |event| convert(&mut **converter, event, out));
         if !converter.is_over() {
             converter.finish(out);
         }
-        std::mem::take(&mut self.out).into()
+    }
+
+    /// What of the events so far could not be carried.
+    pub fn losses(&self) -> &Losses {
+        self.converter.losses()
     }
 }
 

@@ -3,12 +3,12 @@
 use serde::Deserialize;
 
 use super::{StreamFault, read};
-use crate::protocol::claude::wire::response::ErrorObject;
+use crate::protocol::claude::wire::response::{ErrorObject, Message};
 use crate::protocol::dialect::Dialect;
 use crate::protocol::error::is_context_overflow;
-use crate::protocol::gemini::wire::response::Status;
+use crate::protocol::gemini::wire::response::{GenerateContentResponse, Status};
 use crate::protocol::wire::Raw;
-use crate::protocol::{claude, gemini, openai_chat};
+use crate::protocol::{claude, gemini, openai_chat, openai_responses};
 
 /// How Claude Code knows that it has to make the conversation shorter.
 const CLAUDES_BEGINNING: &str = "prompt is too long";
@@ -32,15 +32,62 @@ impl StreamFault<'_> {
     }
 }
 
-/// The error that stands in `body` in place of an answer, as some vendors send it with the status of a success.
+/// A body with the status of a success, as it was read.
+pub(super) trait Answered {
+    /// The error that it tells all the same, as some vendors do.
+    fn fault(&self) -> Option<StreamFault<'static>>;
+
+    /// Whether it has what an answer cannot do without.
+    fn is_answer(&self) -> bool;
+}
+
+impl Answered for openai_chat::wire::response::Response<'_> {
+    fn fault(&self) -> Option<StreamFault<'static>> {
+        self.error.as_ref().map(openai_chat::fault::of_member)
+    }
+
+    fn is_answer(&self) -> bool {
+        !self.choices.is_empty()
+    }
+}
+
+impl Answered for openai_responses::wire::response::Response<'_> {
+    fn fault(&self) -> Option<StreamFault<'static>> {
+        openai_responses::fault::of_unfinished(self)
+    }
+
+    fn is_answer(&self) -> bool {
+        self.status.is_some() || !self.output.is_empty()
+    }
+}
+
+impl Answered for Message<'_> {
+    /// An error of Claude has no member of an answer.
+    fn fault(&self) -> Option<StreamFault<'static>> {
+        None
+    }
+
+    fn is_answer(&self) -> bool {
+        self.stop_reason.is_some() || !self.content.is_empty()
+    }
+}
+
+impl Answered for GenerateContentResponse<'_> {
+    fn fault(&self) -> Option<StreamFault<'static>> {
+        self.error.as_deref().cloned().map(gemini::fold::fault)
+    }
+
+    fn is_answer(&self) -> bool {
+        !self.candidates.is_empty() || self.prompt_feedback.is_some()
+    }
+}
+
+/// The error that `body` tells, which cannot be read as an answer.
 pub(super) fn in_place_of_answer(dialect: Dialect, body: &str) -> Option<StreamFault<'static>> {
     #[derive(Deserialize)]
     struct Body<'a> {
         #[serde(borrow)]
         error: Option<Raw<'a>>,
-    }
-    if !body.contains("\"error\"") {
-        return None;
     }
     let error = read::<Body<'_>>(body).ok()?.error?;
     match dialect {
@@ -48,17 +95,6 @@ pub(super) fn in_place_of_answer(dialect: Dialect, body: &str) -> Option<StreamF
         Dialect::Claude => error.read::<ErrorObject<'_>>().ok().map(|error| claude::fold::fault(&error)),
         Dialect::Gemini => error.read::<Status<'_>>().ok().map(gemini::fold::fault),
     }
-}
-
-/// Whether `body` has the member that an answer cannot do without.
-pub(super) fn is_answer(dialect: Dialect, body: &str) -> bool {
-    let members: &[&str] = match dialect {
-        Dialect::OpenAiChat => &["\"choices\""],
-        Dialect::OpenAiResponses => &["\"output\"", "\"status\""],
-        Dialect::Claude => &["\"content\""],
-        Dialect::Gemini => &["\"candidates\"", "\"promptFeedback\"", "\"prompt_feedback\""],
-    };
-    members.iter().any(|member| body.contains(member))
 }
 
 #[cfg(test)]

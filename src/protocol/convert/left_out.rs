@@ -130,7 +130,7 @@ impl LeftOut for GenerateContentRequest<'_> {
     fn left_out(&self, to: Dialect, losses: &mut Losses) {
         if to == Dialect::Claude {
             for (index, tool) in self.tools.iter().enumerate() {
-                for (place, function) in tool.function_declarations.iter().enumerate() {
+                for (place, function) in tool.function_declarations.iter().flatten().enumerate() {
                     if function.behavior.as_deref().is_some_and(|behavior| behavior != "BLOCKING") {
                         let path = format_args!("tools[{index}].functionDeclarations[{place}].behavior");
                         losses.add_once(path, "the model waits for the result of each call");

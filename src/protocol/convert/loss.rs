@@ -34,9 +34,17 @@ pub struct Losses {
     kept: Vec<Loss>,
     further: usize,
     matters: bool,
+    /// Whether of losses that differ by a number in their place the first is kept.
+    of_stream: bool,
 }
 
 impl Losses {
+    /// Those of a stream, whose thousand events may lose the same thing a thousand times: of losses that differ by a number in their
+    /// place, the first is told.
+    pub fn of_stream() -> Self {
+        Self { of_stream: true, ..Self::default() }
+    }
+
     /// Notes that what stands at `path` was left out or changed, which may change the answer.
     pub fn add(&mut self, path: impl Into<String>, reason: &'static str) {
         self.push(Loss { path: path.into(), reason, matters: true });
@@ -112,12 +120,24 @@ impl Losses {
 
     fn push(&mut self, loss: Loss) {
         self.matters |= loss.matters;
+        if self.of_stream
+            && self.kept.iter().any(|known| {
+                (known.reason, known.matters) == (loss.reason, loss.matters) && is_alike(&known.path, &loss.path)
+            })
+        {
+            return;
+        }
         if self.kept.len() < MAX_KEPT {
             self.kept.push(loss);
         } else {
             self.further += 1;
         }
     }
+}
+
+/// Whether two paths are the same but for numbers in them.
+fn is_alike(one: &str, other: &str) -> bool {
+    one.bytes().filter(|byte| !byte.is_ascii_digit()).eq(other.bytes().filter(|byte| !byte.is_ascii_digit()))
 }
 
 #[cfg(test)]
@@ -134,5 +154,15 @@ mod tests {
         assert_eq!(losses.text(), "a: has no counterpart; b??: is gone");
         (0..1000).for_each(|index| losses.add(format!("messages[{index}]"), "is gone"));
         assert!(losses.text().len() < MAX_TEXT_BYTES + 20 && losses.text().contains("more"), "{}", losses.text());
+    }
+    #[test]
+    fn of_a_stream_the_first_of_each_kind_is_told() {
+        let mut losses = Losses::of_stream();
+        (9..1000).for_each(|index| losses.add(format!("parts[{index}].text"), "is gone"));
+        losses.add("parts[1]", "is gone");
+        losses.hint("parts[1]", "is gone");
+        losses.hint("parts[1]", "is kept");
+        let expected = "parts[9].text: is gone; parts[1]: is gone; parts[1]: is gone; parts[1]: is kept";
+        assert_eq!(losses.text(), expected);
     }
 }

@@ -159,6 +159,9 @@ pub trait StreamConverter {
 
     /// Learns that the source has ended, and appends what is missing: the end if the source was done, else an error.
     fn finish(&mut self, out: &mut Vec<u8>);
+
+    /// What of the events so far could not be carried: of what the stream would lose in many places, the first.
+    fn losses(&self) -> &Losses;
 }
 
 /// An error inside a stream, as far as dialects agree about errors.
@@ -309,16 +312,19 @@ pub fn response(from: Dialect, to: Dialect, body: &str, reply: &Reply) -> Result
     if !body.trim_start().starts_with('{') {
         return Err(ConvertError::Unreadable("it is no object".to_owned()));
     }
-    if let Some(fault) = fault::in_place_of_answer(from, body) {
-        return Err(ConvertError::Failed(fault));
-    }
-    if !fault::is_answer(from, body) {
-        return Err(ConvertError::Unreadable("there is no answer in it".to_owned()));
-    }
     let whole = json::without_lone_surrogates(body);
     let body = &*whole;
     let body = for_pair!(from, to, pair => {
-        let response = read(body).map_err(|error| ConvertError::Unreadable(error.to_string()))?;
+        let response = read(body).map_err(|error| match fault::in_place_of_answer(from, body) {
+            Some(fault) => ConvertError::Failed(fault),
+            None => ConvertError::Unreadable(error.to_string()),
+        })?;
+        if let Some(fault) = fault::Answered::fault(&response) {
+            return Err(ConvertError::Failed(fault));
+        }
+        if !fault::Answered::is_answer(&response) {
+            return Err(ConvertError::Unreadable("there is no answer in it".to_owned()));
+        }
         write(&pair::response::convert(&response, reply, &mut losses)?)?
     }, same => return Err(ConvertError::unsupported("", "there is nothing to convert")));
     Ok(ConvertedResponse { body, losses })

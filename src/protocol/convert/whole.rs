@@ -1,8 +1,11 @@
 //! Whole answers from streams, and streams from whole answers, within one dialect.
 
+use serde_json::Value;
+
 use super::{ConvertError, Reply, StreamFault};
 use crate::protocol::dialect::Dialect;
 use crate::protocol::sse::{Event, Parser};
+use crate::protocol::wire::Raw;
 use crate::protocol::{claude, gemini, json, openai_chat, openai_responses};
 
 /// The answer that a stream of `dialect` amounts to; an error if it reports one or breaks off.
@@ -20,6 +23,20 @@ pub fn fold(dialect: Dialect, stream: &[u8]) -> Result<Vec<u8>, StreamFault<'sta
         Dialect::Claude => fold!(claude),
         Dialect::Gemini => fold!(gemini),
     }
+}
+
+/// What the event with this data reports, which is an error.
+pub fn fault_in(dialect: Dialect, data: &[u8]) -> StreamFault<'static> {
+    let event = [b"data: ", data, b"\n\n"].concat();
+    let fault = fold(dialect, &event).err().unwrap_or_else(StreamFault::unreadable);
+    // Not all who speak a dialect know all of its members.
+    if fault.code == "upstream_error" { any_error(data).unwrap_or(fault) } else { fault }
+}
+
+fn any_error(data: &[u8]) -> Option<StreamFault<'static>> {
+    let event: Value = serde_json::from_slice(data).ok()?;
+    let error = event.pointer("/response/error").or_else(|| event.get("error"))?;
+    Raw::of(error).ok().map(|error| openai_chat::fault::of_member(&error))
 }
 
 fn each_event(stream: &[u8], mut take: impl FnMut(&str)) {
@@ -49,7 +66,7 @@ pub fn unfold(dialect: Dialect, body: &str, reply: &Reply) -> Result<Vec<u8>, Co
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::super::response;
     use super::*;

@@ -25,6 +25,9 @@ pub fn unfold(body: &str, include_usage: bool, out: &mut Vec<u8>) -> Result<(), 
     for choice in &response.choices {
         self::choice(choice, &mut writer, out);
     }
+    if let Some(verdicts) = &response.moderation {
+        writer.moderation(verdicts, out);
+    }
     if let Some(usage) = response.usage {
         writer.usage(usage);
     }
@@ -114,27 +117,19 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::protocol::convert::StreamFault;
+    use crate::protocol::convert::{StreamFault, whole};
+    use crate::protocol::dialect::Dialect;
     use crate::protocol::golden;
-    use crate::protocol::openai_chat::fold::Fold;
-    use crate::protocol::sse::{Event, Parser};
 
     fn fold(stream: &[u8]) -> Result<Value, StreamFault<'static>> {
-        let mut fold = Fold::default();
-        let mut parser = Parser::default();
-        let mut sink = |event: Event<'_>| fold.event(std::str::from_utf8(event.data).unwrap());
-        parser.feed(stream, &mut sink);
-        parser.finish(&mut sink);
-        fold.finish().map(|body| serde_json::from_slice(&body).unwrap())
+        whole::fold(Dialect::OpenAiChat, stream).map(|body| serde_json::from_slice(&body).unwrap())
     }
 
     /// The answer as a stream can say it.
     fn sayable(body: &str) -> Value {
         let mut body: Value = serde_json::from_str(body).unwrap();
-        // A stream's chunks have no metadata, and are written without moderation.
-        ["metadata", "moderation"].iter().for_each(|name| {
-            body.as_object_mut().unwrap().remove(*name);
-        });
+        // A stream's chunks have no metadata.
+        body.as_object_mut().unwrap().remove("metadata");
         if let Some(usage) = body["usage"].as_object_mut() {
             usage.retain(|_, value| !value.is_null());
         }

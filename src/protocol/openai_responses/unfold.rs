@@ -174,19 +174,13 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::protocol::convert::StreamFault;
+    use crate::protocol::convert::{StreamFault, whole};
+    use crate::protocol::dialect::Dialect;
     use crate::protocol::golden;
-    use crate::protocol::openai_responses::fold::Fold;
     use crate::protocol::openai_responses::wire::response::Response;
-    use crate::protocol::sse::{Event, Parser};
 
     fn fold(stream: &[u8]) -> Result<Value, StreamFault<'static>> {
-        let mut fold = Fold::default();
-        let mut parser = Parser::default();
-        let mut sink = |event: Event<'_>| fold.event(std::str::from_utf8(event.data).unwrap());
-        parser.feed(stream, &mut sink);
-        parser.finish(&mut sink);
-        fold.finish().map(|body| serde_json::from_slice(&body).unwrap())
+        whole::fold(Dialect::OpenAiResponses, stream).map(|body| serde_json::from_slice(&body).unwrap())
     }
 
     #[test]

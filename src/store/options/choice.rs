@@ -1,5 +1,7 @@
 //! Who among equals goes first.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// Who among equals goes first: the members of a route's leading tier, the credentials of a provider.
@@ -19,4 +21,10 @@ pub enum Strategy {
     /// The same for all requests of a conversation, so that its prompts are found in the vendor's cache. Conversations are spread
     /// by weight. When one rests, its conversations go to others and come back afterwards.
     Session,
+}
+
+impl fmt::Display for Strategy {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(formatter)
+    }
 }

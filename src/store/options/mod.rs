@@ -8,8 +8,10 @@ mod choice;
 mod decimal;
 mod failover;
 mod models;
+mod oauth;
 mod price;
 mod quota;
+mod rewrite;
 mod timing;
 
 pub use breaker::Breaker;
@@ -17,8 +19,13 @@ pub use choice::Strategy;
 pub use decimal::{DecimalError, Multiplier, Price};
 pub use failover::{Failover, Rest, Trigger};
 pub use models::{ModelMap, ModelRule};
+pub use oauth::{DEFAULT_MARGIN_SECONDS, DEFAULT_REFRESH_STATUSES, OAuthOptions, SealedSecret};
 pub use price::{PriceRule, Rates, ServiceTier, Tier};
 pub use quota::{Quota, Unit};
+pub use rewrite::{
+    CacheBreakpoint, CachePlace, CacheTtl, Condition, Field, OperationName, Pairs, Place, Placed, Replacement, Rule,
+    SystemText,
+};
 pub use timing::{Retry, Timeouts};
 
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Which model of a provider stands for a name that a route or a client gives. Rules without wildcards go before the others, those
+/// Which model of a provider stands for the name that a client gives. Rules without wildcards go before the others, those
 /// before `default`; a name that nothing matches stays as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -65,7 +65,7 @@ async fn b32_a_client_that_leaves_over_http2_frees_the_vendor() {
 async fn b28_a_broken_stream_breaks_over_http2() {
     let host = Host::start(setup());
     let stage = Stage::on(&host, Wire::Claude).await;
-    let events = [Wire::Claude.events().swap_remove(0), "event: content_bl".to_owned()];
+    let events = [Wire::Claude.events()[..3].concat(), "event: content_bl".to_owned()];
     let answer = Answer::sse(events.clone()).pause(Duration::from_millis(50)).ending(Ending::Closed);
     stage.upstream.answer(answer);
     let mut stream = stage.call(true).http2().open().await;

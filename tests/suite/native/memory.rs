@@ -30,13 +30,14 @@ async fn an_idle_stream_is_small() {
     const STREAMS: usize = 300;
     let host = Host::start(setup().one_isolate());
     let stage = Stage::on(&host, Wire::Chat).await;
-    let first = Wire::Chat.events().swap_remove(0);
-    stage.upstream.always(Answer::sse([first.clone()]).ending(Ending::Silent));
+    // The response begins with the first content.
+    let beginning = Wire::Chat.events()[..2].concat();
+    stage.upstream.always(Answer::sse([beginning.clone()]).ending(Ending::Silent));
     let mut streams = Vec::new();
     let mut before = 0;
     for number in 0..STREAMS + 10 {
         let mut stream = stage.call(true).open().await;
-        stream.expect(&first).await;
+        stream.expect(&beginning).await;
         streams.push(stream);
         if number == 9 {
             before = resident(&host);

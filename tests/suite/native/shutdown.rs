@@ -35,10 +35,10 @@ async fn streams_under_way_may_finish() {
         for wire in Wire::ALL {
             let stage = Stage::on(&host, wire).await;
             let events = wire.events();
-            stage.upstream.answer(Answer::sse(events[..1].to_vec()).wait(&gate).pieces(events[1..].to_vec()));
+            stage.upstream.answer(Answer::sse(events[..3].to_vec()).wait(&gate).pieces(events[3..].to_vec()));
             let call = stage.call(true);
             let mut stream = if http2 { call.http2() } else { call }.open().await;
-            stream.expect(&events[0]).await;
+            stream.expect(&sse(&events[..3])).await;
             streams.push((wire, stream));
             stages.push((stage.key_name, stage.upstream));
         }
@@ -46,7 +46,7 @@ async fn streams_under_way_may_finish() {
         until_refused(&host).await;
         (0..4).for_each(|_| gate.open());
         for (wire, mut stream) in streams {
-            let rest = sse(&wire.events_for_client()[1..]);
+            let rest = sse(&wire.events_for_client()[3..]);
             assert_eq!(stream.rest_text().await, (rest, End::Complete), "{wire:?}, HTTP/2 {http2}");
         }
         let setup = host.setup.clone();

@@ -53,7 +53,7 @@ async fn a_blocked_prompt_is_an_answer() {
 async fn an_error_frame_is_passed_on_and_counted_as_failed() {
     let stage = Stage::new(Wire::Gemini).await;
     let events = [
-        gemini::events(&["a"], 11, 5).swap_remove(0),
+        gemini::events(&["a"], 11, 5).swap_remove(1),
         crate::support::vendors::data(r#"{"error":{"code":503,"message":"overloaded","status":"UNAVAILABLE"}}"#),
     ];
     let mut stream = stage.streamed(Answer::sse(events.clone())).await;

@@ -45,7 +45,7 @@ async fn b29_a_failed_response_is_passed_on_and_counted_as_failed() {
     let error = format!("event: error\n{}", data(&responses::error("rate_limit_exceeded", "slow down").to_string()));
     for (last, tokens) in [(failed, 8), (error, 0)] {
         let stage = Stage::new(Wire::Responses).await;
-        let events = [responses::created(), last];
+        let events = [responses::created(), responses::delta(1, "a"), last];
         let mut stream = stage.streamed(Answer::sse(events.clone())).await;
         assert_eq!(stream.rest_text().await, (sse(events), End::Complete));
         let total = stage.usage(1).await;

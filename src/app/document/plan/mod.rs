@@ -4,8 +4,11 @@
 //! difference there are none, so that applying a document twice changes nothing.
 
 mod keys;
+mod logins;
+mod options;
 mod providers;
 mod routes;
+mod rule_sets;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -45,7 +48,7 @@ pub struct Plan {
 pub struct Change {
     /// What happens to it.
     pub action: Action,
-    /// What it is: `settings`, `provider`, `credential`, `route` or `key`.
+    /// What it is: `settings`, `rule_set`, `provider`, `credential`, `route` or `key`.
     pub kind: &'static str,
     /// Its name; a credential's with its provider's before it.
     pub name: String,
@@ -88,7 +91,9 @@ pub fn plan(document: &Document, stored: &Stored, prune: bool, vault: &Vault, sc
         provider_ids: stored.providers.iter().map(|row| (row.name.to_string(), row.id.clone())).collect(),
     };
     planner.settings(document.settings.as_ref());
-    planner.providers(document.providers.as_deref())?;
+    let rule_sets = planner.rule_sets(document.rule_sets.as_deref());
+    planner.providers(document.providers.as_deref(), &rule_sets)?;
+    planner.check_use_of_rule_sets(document, &rule_sets);
     planner.routes(document.routes.as_deref());
     planner.keys(document.keys.as_deref());
     if planner.faults.is_empty() { Ok(planner.plan) } else { Err(AppError::Document(planner.faults)) }
@@ -117,6 +122,7 @@ impl Planner<'_> {
             ("max_attempts", wanted.max_attempts != before.max_attempts),
             ("tick", wanted.tick != before.tick),
             ("stream", wanted.stream != before.stream),
+            ("media", wanted.media != before.media),
         ]);
         self.change(Action::Update, "settings", "settings".to_owned(), fields);
         self.plan.statements.push(settings::write(wanted));

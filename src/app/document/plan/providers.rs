@@ -3,9 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::{Action, Planner, differing, is_header_text};
+use super::logins::secret_text;
+use super::{Action, Planner, differing};
 use crate::app::document::{CredentialDocument, NetworkDocument, ProviderDocument};
 use crate::app::error::AppError;
+use crate::engine::model_map::ModelMap;
+use crate::engine::rewrite::{Rewrite, RuleSets};
 use crate::engine::snapshot;
 use crate::platform::clock::Timestamp;
 use crate::store::credential::{self, CredentialRow};
@@ -18,7 +21,11 @@ const CREDENTIAL_HEADERS: [&str; 6] =
     ["authorization", "x-api-key", "x-goog-api-key", "api-key", "cookie", "proxy-authorization"];
 
 impl Planner<'_> {
-    pub(super) fn providers(&mut self, wanted: Option<&[ProviderDocument]>) -> Result<(), AppError> {
+    pub(super) fn providers(
+        &mut self,
+        wanted: Option<&[ProviderDocument]>,
+        rule_sets: &RuleSets,
+    ) -> Result<(), AppError> {
         let Some(wanted) = wanted else { return Ok(()) };
         self.check_names("providers", wanted.iter().map(|provider| provider.name.as_str()));
         if self.prune {
@@ -34,13 +41,22 @@ impl Planner<'_> {
         for (index, provider) in wanted.iter().enumerate() {
             let path = format!("providers[{index}]");
             let before = stored.get(provider.name.as_str()).copied();
-            let row = provider_row(provider, self.id_for("providers", &provider.name, before.map(|row| &row.id)));
+            let mut row = provider_row(provider, self.id_for("providers", &provider.name, before.map(|row| &row.id)));
+            row.options.oauth = self.oauth(&path, provider, &row.id, before)?;
             if provider.name.contains('/') {
                 self.fault(format!("{path}.name"), "must not contain a slash, which separates provider and model");
             }
-            if let Err(reason) = snapshot::provider(&row) {
+            if let Err(faults) = Rewrite::compile(&provider.rewrite, &provider.rule_sets, rule_sets) {
+                for fault in faults {
+                    self.fault(format!("{path}.{}", fault.path), fault.message);
+                }
+            } else if let Err(bad) = ModelMap::compile(&provider.model_map) {
+                let rule = bad.rule.map(|rule| format!(".rules[{rule}]")).unwrap_or_default();
+                self.fault(format!("{path}.model_map{rule}.{}", bad.member), bad.message);
+            } else if let Err(reason) = snapshot::provider(&row, rule_sets) {
                 self.fault(path.clone(), reason);
             }
+            self.provider_options(&path, provider);
             for (name, value) in &provider.headers {
                 let holds_secret = CREDENTIAL_HEADERS.iter().any(|known| name.eq_ignore_ascii_case(known));
                 if holds_secret && !value.contains("{secret}") {
@@ -101,17 +117,31 @@ impl Planner<'_> {
             self.plan.scopes.routing = true;
         }
         for (index, credential) in wanted.iter().enumerate() {
+            let credential_path = format!("{path}.credentials[{index}]");
+            self.quotas(&format!("{credential_path}.quotas"), &credential.quotas);
+            let may_call = credential.max_concurrency != Some(0);
+            self.check(
+                may_call,
+                &credential_path,
+                "max_concurrency",
+                "must be at least 1; set `enabled` to false for none",
+            );
             let before = known.iter().find(|row| *row.name == *credential.name).copied();
-            let digest = credential.secret.as_deref().map(|secret| self.vault.digest(secret).to_text());
             let secret_path = || format!("{path}.credentials[{index}].secret");
-            if credential.secret.as_deref().is_some_and(|secret| !is_header_text(secret)) {
-                self.fault(secret_path(), "must be visible ASCII text, since it is sent in a header");
-                continue;
-            }
+            let given =
+                credential.secret.as_deref().map(|secret| secret_text(secret, provider.options.oauth.is_some()));
+            let given = match given.transpose() {
+                Ok(given) => given,
+                Err(what) => {
+                    self.fault(secret_path(), what);
+                    continue;
+                }
+            };
+            let digest = given.as_deref().map(|secret| self.vault.digest(secret).to_text());
             let row_id = before.map_or_else(|| id::new(self.scope), |row| row.id.clone());
             let secret_differs =
                 digest.as_deref().is_some_and(|digest| before.is_none_or(|row| *row.secret_digest != *digest));
-            let (secret, secret_digest) = match (&credential.secret, digest, before) {
+            let (secret, secret_digest) = match (&given, digest, before) {
                 (Some(secret), Some(digest), _) if secret_differs => {
                     (self.vault.seal(&row_id, secret, &*self.scope.random)?, digest.into())
                 }
@@ -193,6 +223,9 @@ fn provider_row(provider: &ProviderDocument, id: Arc<str>) -> ProviderRow {
                 breaker: provider.breaker.clone(),
                 quotas: provider.quotas.clone(),
             },
+            oauth: None,
+            rule_sets: provider.rule_sets.clone(),
+            rewrite: provider.rewrite.clone(),
         },
         created_at: Timestamp(0),
     }
@@ -217,6 +250,9 @@ fn differing_provider(before: &ProviderRow, after: &ProviderRow) -> Vec<&'static
         ("rest", old.policy.rest != new.policy.rest),
         ("breaker", old.policy.breaker != new.policy.breaker),
         ("quotas", old.policy.quotas != new.policy.quotas),
+        ("oauth", old.oauth != new.oauth),
+        ("rule_sets", old.rule_sets != new.rule_sets),
+        ("rewrite", old.rewrite != new.rewrite),
         ("enabled", before.enabled != after.enabled),
     ])
 }

@@ -7,7 +7,7 @@ use super::{Action, Planner, differing};
 use crate::app::document::RouteDocument;
 use crate::store::id;
 use crate::store::options::MemberPolicy;
-use crate::store::route::{self, MemberRow, RouteOptions, RouteRow};
+use crate::store::route::{self, Matching, MemberRow, RESERVED_NAMESPACES, RouteOptions, RouteRow};
 
 impl Planner<'_> {
     pub(super) fn routes(&mut self, wanted: Option<&[RouteDocument]>) {
@@ -32,6 +32,9 @@ impl Planner<'_> {
         for (index, route) in wanted.iter().enumerate() {
             if route.max_attempts == Some(0) {
                 self.fault(format!("routes[{index}].max_attempts"), "must be at least 1");
+            }
+            if let Some(matching) = &route.matching {
+                self.matching(index, matching);
             }
             let before = by_name.get(route.name.as_str()).copied();
             let row = RouteRow {
@@ -74,6 +77,26 @@ impl Planner<'_> {
         self.plan.scopes.routing |= self.plan.changes.iter().any(|change| change.kind == "route");
     }
 
+    fn matching(&mut self, index: usize, matching: &Matching) {
+        let path = format!("routes[{index}].match");
+        if let Some(namespace) = &matching.namespace {
+            let message = if namespace.is_empty() || namespace.contains('/') || namespace.chars().any(char::is_control)
+            {
+                Some("must be one segment of a path: not empty, without a slash and control characters".to_owned())
+            } else if RESERVED_NAMESPACES.contains(&namespace.as_str()) {
+                Some(format!("must not be {namespace:?}, which the gateway's own paths begin with"))
+            } else {
+                None
+            };
+            if let Some(message) = message {
+                self.fault(format!("{path}.namespace"), message);
+            }
+        }
+        if matching.model_prefix.as_deref() == Some("") {
+            self.fault(format!("{path}.model_prefix"), "must not be empty; leave it out for all models");
+        }
+    }
+
     /// Plans the members of one route; `true` when any differs.
     fn members(
         &mut self,
@@ -92,6 +115,7 @@ impl Planner<'_> {
                 self.fault(format!("{path}.provider"), format!("there is no provider {:?}", member.provider));
                 continue;
             };
+            self.retry(&format!("{path}.retry"), member.retry.as_ref());
             if member.model.as_deref() == Some("") {
                 self.fault(format!("{path}.model"), "must not be empty");
             }

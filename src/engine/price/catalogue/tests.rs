@@ -4,7 +4,7 @@ use super::super::dimension::Dimension;
 use super::*;
 
 fn embedded() -> Catalogue {
-    Catalogue::parse(include_str!("../../../../data/catalogue.json")).unwrap()
+    Catalogue::parse(include_str!("../catalogue.json")).unwrap()
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn it_is_small() {
     use std::io::Write;
 
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-    packed.write_all(include_bytes!("../../../../data/catalogue.json")).unwrap();
+    packed.write_all(include_bytes!("../catalogue.json")).unwrap();
     let bytes = packed.finish().unwrap().len();
     assert!(bytes < 8 * 1024, "{bytes} bytes");
 }

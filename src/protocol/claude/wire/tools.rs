@@ -8,7 +8,7 @@ use tollgate_macros::Read;
 use super::content::CacheControl;
 use super::document::CitationsConfig;
 use super::request::Empty;
-use crate::protocol::wire::{Raw, Text, within};
+use crate::protocol::wire::{Hidden, Raw, Text, within};
 use crate::tagged;
 
 /// What the model may call. The vendor's own tools have dated types (`web_search_20260318`); they are told by what stands before
@@ -331,7 +331,7 @@ pub struct McpServer<'a> {
     pub name: Text<'a>,
     /// A secret.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub authorization_token: Option<Text<'a>>,
+    pub authorization_token: Option<Hidden<Text<'a>>>,
     /// The former way to enable tools.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub tool_configuration: Option<Raw<'a>>,

@@ -7,6 +7,7 @@ pub mod stream;
 mod ending;
 mod grounding;
 mod kept;
+mod lost;
 mod media;
 mod messages;
 mod results;

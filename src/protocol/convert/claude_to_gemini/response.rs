@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::protocol::claude::fold::cut_arguments;
 use crate::protocol::claude::wire::content::{ContentBlock, TextBlock, ToolUseBlock};
-use crate::protocol::claude::wire::response::{Message, StopReason};
+use crate::protocol::claude::wire::response::Message;
 use crate::protocol::convert::seal::{self, Family};
 use crate::protocol::convert::{ConvertError, Losses, Reply};
 use crate::protocol::gemini::wire::content::{Content, FunctionCall, Part, Role};
@@ -13,8 +13,8 @@ use crate::protocol::gemini::wire::proto::Count;
 use crate::protocol::gemini::wire::response::{Candidate, GenerateContentResponse as Target};
 use crate::protocol::wire::Text;
 
-use super::ending;
 use super::server_tools::{self, Beside, Shown};
+use super::{ending, lost};
 
 /// Converts `response`.
 pub fn convert<'a>(
@@ -30,11 +30,9 @@ pub fn convert<'a>(
     let Parts { parts, beside: Beside { grounding, urls }, .. } = parts;
     let (finish_reason, finish_message) =
         ending::finish_reason(response.stop_reason.as_ref(), response.stop_details.as_ref());
-    if matches!(response.stop_reason, Some(StopReason::Other(_))) {
-        losses.add("stop_reason", "is not known");
-    }
+    lost::stop_reason(response.stop_reason.as_ref(), losses);
     if response.container.is_some() {
-        losses.hint("container", "has no counterpart");
+        lost::container(losses);
     }
     let candidate = Candidate {
         index: Some(Count(0)),
@@ -88,24 +86,27 @@ impl<'a> Parts<'a, '_> {
             ContentBlock::ToolUse(block) => self.tool_use(block),
             ContentBlock::ServerToolUse(call) => {
                 let shown = server_tools::call(&call.name, &call.id, call.input.get(), &mut self.beside);
-                self.shown(index, shown);
-            }
-            ContentBlock::Fallback(_) | ContentBlock::McpToolListing(_) => {
-                self.losses.hint(format!("content[{index}]"), "has no counterpart");
+                if !self.shown(shown) {
+                    lost::call(index, self.losses);
+                }
             }
             block => {
                 let shown = server_tools::result(block, &mut self.beside);
-                self.shown(index, shown);
+                if !self.shown(shown) {
+                    lost::block(block, index, self.losses);
+                }
             }
         }
     }
 
-    fn shown(&mut self, index: usize, shown: Shown) {
+    /// Shows what there is to show; tells whether there is anything.
+    fn shown(&mut self, shown: Shown) -> bool {
         match shown {
             Shown::Part(part) => self.push(*part),
             Shown::Beside => {}
-            Shown::Nothing => self.losses.add(format!("content[{index}]"), "has no counterpart"),
+            Shown::Nothing => return false,
         }
+        true
     }
 
     /// Texts that follow each other are one part: a client reads places of citations within all of the text.

@@ -6,12 +6,13 @@ use crate::protocol::claude::wire::citation::Citation;
 use crate::protocol::claude::wire::content::{ContentBlock, RedactedThinkingBlock, ThinkingBlock, ToolUseBlock};
 use crate::protocol::claude::wire::stream::{ContentBlockDelta, ContentBlockStart, Delta, MessageDelta, StreamEvent};
 use crate::protocol::claude::wire::usage::Usage;
-use crate::protocol::convert::{Reply, StreamConverter, StreamFault};
+use crate::protocol::convert::{Losses, Reply, StreamConverter, StreamFault};
 use crate::protocol::gemini::stream_writer::StreamWriter;
+use crate::protocol::gemini::wire::grounding::UrlContextMetadata;
 
-use super::ending;
 use super::response::signature;
 use super::server_tools::{self, Beside, Shown};
+use super::{ending, lost};
 
 /// The state of a stream that is converted.
 pub struct Stream {
@@ -24,6 +25,7 @@ pub struct Stream {
     beside: Beside,
     /// The bytes of text so far.
     text_bytes: usize,
+    losses: Losses,
 }
 
 /// The block that is open.
@@ -43,6 +45,7 @@ enum Open {
         key: usize,
     },
     ServerCall {
+        index: usize,
         name: String,
         id: String,
         input: String,
@@ -60,6 +63,7 @@ impl Stream {
             thinking: Vec::new(),
             beside: Beside::default(),
             text_bytes: 0,
+            losses: Losses::of_stream(),
         }
     }
 }
@@ -73,6 +77,9 @@ impl StreamConverter for Stream {
             Err(_) => self.writer.fault(&StreamFault::unreadable(), out),
             Ok(StreamEvent::MessageStart(event)) => {
                 self.writer.start(&event.message.id, &event.message.model);
+                if event.message.container.is_some() {
+                    lost::container(&mut self.losses);
+                }
                 if let Some(usage) = &event.message.usage {
                     self.usage.update(usage);
                 }
@@ -91,6 +98,10 @@ impl StreamConverter for Stream {
         self.writer.is_over()
     }
 
+    fn losses(&self) -> &Losses {
+        &self.losses
+    }
+
     fn finish(&mut self, out: &mut Vec<u8>) {
         self.writer.fault(&StreamFault::cut_off(), out);
     }
@@ -100,6 +111,7 @@ impl Stream {
     fn block_start(&mut self, event: &ContentBlockStart<'_>, out: &mut Vec<u8>) {
         // A block that was not closed ends here.
         self.block_stop(out);
+        let index = usize::try_from(event.index).unwrap_or(usize::MAX);
         match &event.content_block {
             ContentBlock::Text(block) => {
                 self.open = Open::Text { start: self.text_bytes, citations: Vec::new(), text: String::new() };
@@ -115,21 +127,22 @@ impl Stream {
                 let data = block.data.to_string().into();
                 self.thinking.push(ContentBlock::RedactedThinking(RedactedThinkingBlock { data }));
             }
-            ContentBlock::ToolUse(block) => self.tool_use(event.index, block, out),
+            ContentBlock::ToolUse(block) => self.tool_use(index, block, out),
             ContentBlock::ServerToolUse(block) => {
                 let input = if block.input.get() == "{}" { String::new() } else { block.input.get().to_owned() };
-                self.open = Open::ServerCall { name: block.name.to_string(), id: block.id.to_string(), input };
+                self.open = Open::ServerCall { index, name: block.name.to_string(), id: block.id.to_string(), input };
             }
             block => {
                 let shown = server_tools::result(block, &mut self.beside);
-                self.shown(shown, out);
+                if !self.shown(shown, out) {
+                    lost::block(block, index, &mut self.losses);
+                }
             }
         }
     }
 
-    fn tool_use(&mut self, index: u64, block: &ToolUseBlock<'_>, out: &mut Vec<u8>) {
+    fn tool_use(&mut self, key: usize, block: &ToolUseBlock<'_>, out: &mut Vec<u8>) {
         self.sign(out);
-        let key = usize::try_from(index).unwrap_or(usize::MAX);
         let reply = Rc::clone(&self.reply);
         self.writer.function_call(key, Some(&block.id), reply.tools.client_name(&block.name), out);
         if block.input.get() != "{}" {
@@ -189,18 +202,26 @@ impl Stream {
                 }
             }
             Open::Call { key } => self.writer.call_end(key, out),
-            Open::ServerCall { name, id, input } => {
+            Open::ServerCall { index, name, id, input } => {
                 let shown = server_tools::call(&name, &id, &input, &mut self.beside);
-                self.shown(shown, out);
+                if !self.shown(shown, out) {
+                    lost::call(index, &mut self.losses);
+                }
             }
         }
     }
 
-    fn shown(&mut self, shown: Shown, out: &mut Vec<u8>) {
-        if let Shown::Part(part) = shown {
-            self.sign(out);
-            self.writer.part(&part, out);
+    /// Shows what there is to show; tells whether there is anything.
+    fn shown(&mut self, shown: Shown, out: &mut Vec<u8>) -> bool {
+        match shown {
+            Shown::Part(part) => {
+                self.sign(out);
+                self.writer.part(&part, out);
+            }
+            Shown::Beside => {}
+            Shown::Nothing => return false,
         }
+        true
     }
 
     /// Gives the next part the signature that waits.
@@ -218,6 +239,10 @@ impl Stream {
         if let Some(usage) = &event.usage {
             self.usage.update(usage);
         }
+        if event.delta.container.is_some() {
+            lost::container(&mut self.losses);
+        }
+        lost::stop_reason(event.delta.stop_reason.as_ref(), &mut self.losses);
         if event.delta.stop_reason.is_some() {
             let (reason, message) =
                 ending::finish_reason(event.delta.stop_reason.as_ref(), event.delta.stop_details.as_ref());
@@ -230,6 +255,10 @@ impl Stream {
         self.sign(out);
         if let Some(grounding) = std::mem::take(&mut self.beside.grounding).finish() {
             self.writer.grounding(&grounding);
+        }
+        let urls = std::mem::take(&mut self.beside.urls);
+        if !urls.is_empty() {
+            self.writer.url_context(&UrlContextMetadata { url_metadata: urls });
         }
         self.writer.usage(&ending::usage(&self.usage));
         self.writer.finish(out);

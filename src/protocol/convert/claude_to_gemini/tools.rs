@@ -17,7 +17,7 @@ use crate::protocol::gemini::wire::tools::{
     CodeExecution, FunctionCallingConfig, FunctionCallingMode, FunctionDeclaration, GoogleSearch,
     McpServer as TargetMcpServer, StreamableHttpTransport, Tool as TargetTool, ToolConfig, UrlContext,
 };
-use crate::protocol::wire::{Text, TextOr};
+use crate::protocol::wire::{Hidden, Text, TextOr};
 
 use super::messages::cache_mark;
 
@@ -221,10 +221,10 @@ impl<'a> Reader<'a, '_> {
                 .losses
                 .add(format!("{path}.tool_configuration"), "which tools of the server are enabled cannot be set");
         }
-        let authorization = server.authorization_token.as_ref().map(|token| format!("Bearer {}", &**token).into());
+        let authorization = server.authorization_token.as_ref().map(|token| format!("Bearer {}", &*token.0).into());
         let transport = StreamableHttpTransport {
             url: Some(server.url.by_ref()),
-            headers: authorization.map(|value| Members(vec![("Authorization".into(), value)])),
+            headers: authorization.map(|value| Hidden(Members(vec![("Authorization".into(), value)]))),
             ..StreamableHttpTransport::default()
         };
         let server = TargetMcpServer { name: Some(server.name.by_ref()), streamable_http_transport: Some(transport) };

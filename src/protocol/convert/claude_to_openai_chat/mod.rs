@@ -6,6 +6,7 @@ pub mod stream;
 
 pub mod answer;
 pub mod content;
+mod lost;
 pub mod messages;
 pub mod models;
 pub mod results;

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::answer;
+use super::{answer, lost};
 use crate::protocol::claude::fold::cut_arguments;
 use crate::protocol::claude::wire::content::{ContentBlock, TextBlock, ThinkingBlock, ToolUseBlock};
-use crate::protocol::claude::wire::response::{Message, StopReason};
+use crate::protocol::claude::wire::response::Message;
 use crate::protocol::convert::names::ToolKind;
 use crate::protocol::convert::{ConvertError, Losses, Reply, custom_input};
 use crate::protocol::openai_chat::stream_writer::answer_id;
@@ -26,10 +26,10 @@ pub fn convert<'a>(
 ) -> Result<Target<'a>, ConvertError> {
     let mut said = Said::new(reply, losses);
     for (index, block) in response.content.iter().enumerate() {
-        said.block(block, index);
+        said.block(block, index as u64);
     }
     if response.container.is_some() {
-        said.losses.hint("container", "has no counterpart");
+        lost::container(said.losses);
     }
     let refusal = response.stop_details.as_ref().and_then(|details| details.explanation.as_ref());
     let finish_reason = match ending(response, !said.calls.is_empty(), said.losses) {
@@ -51,13 +51,7 @@ pub fn convert<'a>(
 }
 
 fn ending(response: &Message<'_>, has_calls: bool, losses: &mut Losses) -> FinishReason<'static> {
-    match &response.stop_reason {
-        Some(StopReason::PauseTurn | StopReason::Compaction) => {
-            losses.add("stop_reason", "cannot be gone on with in this dialect");
-        }
-        Some(StopReason::Other(_)) => losses.add("stop_reason", "is not known"),
-        _ => {}
-    }
+    lost::stop_reason(response.stop_reason.as_ref(), losses);
     match response.stop_reason.as_ref().map(answer::finish_reason) {
         None | Some(FinishReason::Stop) if has_calls => FinishReason::ToolCalls,
         reason => reason.unwrap_or(FinishReason::Stop),
@@ -90,25 +84,24 @@ impl<'a, 'n> Said<'a, 'n> {
         }
     }
 
-    fn block(&mut self, block: &'a ContentBlock<'a>, index: usize) {
+    fn block(&mut self, block: &'a ContentBlock<'a>, index: u64) {
         match block {
             ContentBlock::Text(block) => self.text(block, index),
             ContentBlock::Thinking(block) => self.thinking(block),
             ContentBlock::RedactedThinking(block) => self.thinking_blocks.push(answer::redacted(&block.data)),
             ContentBlock::ToolUse(block) => self.call(block),
-            ContentBlock::Fallback(_) => self.losses.hint(format!("content[{index}]"), "has no counterpart"),
-            _ => self.losses.add(format!("content[{index}]"), "has no counterpart in this dialect"),
+            _ => lost::block(block, index, self.losses),
         }
     }
 
-    fn text(&mut self, block: &'a TextBlock<'a>, index: usize) {
+    fn text(&mut self, block: &'a TextBlock<'a>, index: u64) {
         let start = self.characters;
         self.texts.push(&block.text);
         self.characters += answer::characters(&block.text);
         for citation in block.citations.iter().flatten() {
             match answer::annotation(citation, start, self.characters) {
                 Some(annotation) => self.annotations.push(annotation),
-                None => self.losses.add_once(format!("content[{index}].citations"), "cite what is no page of the web"),
+                None => lost::citation(index, self.losses),
             }
         }
     }
@@ -147,7 +140,7 @@ impl<'a, 'n> Said<'a, 'n> {
             return None;
         }
         if self.calls.len() > 1 {
-            self.losses.add("content", "has several calls, of which the first has a place");
+            lost::calls(self.losses);
         }
         std::mem::take(&mut self.calls).into_iter().find_map(|call| match call {
             ToolCall::Function(call) => Some(call.function),

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::answer;
+use super::{answer, lost};
 use crate::protocol::claude::wire::content::ContentBlock;
 use crate::protocol::claude::wire::response::{ErrorObject, StopReason};
 use crate::protocol::claude::wire::stream::{ContentBlockStart, Delta, MessageDelta, MessageStart, StreamEvent};
 use crate::protocol::claude::wire::usage::Usage;
-use crate::protocol::convert::{Reply, StreamConverter, StreamFault};
+use crate::protocol::convert::{Losses, Reply, StreamConverter, StreamFault};
 use crate::protocol::openai_chat::stream_writer::StreamWriter;
 use crate::protocol::openai_chat::wire::message::ThinkingBlock;
 use crate::protocol::openai_chat::wire::stream::Delta as ChatDelta;
@@ -23,6 +23,11 @@ pub struct Stream {
     characters: u64,
     /// Whether any thinking was shown.
     has_thought: bool,
+    /// Whether there was a call.
+    has_called: bool,
+    /// Whether the client has a place for one call only.
+    knows_one_call: bool,
+    losses: Losses,
 }
 
 /// A block that is open.
@@ -39,17 +44,23 @@ impl Stream {
     /// A stream that answers what left `reply` behind.
     pub fn new(reply: Rc<Reply>) -> Self {
         Self {
+            knows_one_call: reply.legacy_functions,
             writer: StreamWriter::new(reply),
             usage: Usage::default(),
             open: BTreeMap::new(),
             characters: 0,
             has_thought: false,
+            has_called: false,
+            losses: Losses::of_stream(),
         }
     }
 
     fn message_start(&mut self, start: &MessageStart<'_>, out: &mut Vec<u8>) {
         if let Some(usage) = &start.message.usage {
             self.usage.update(usage);
+        }
+        if start.message.container.is_some() {
+            lost::container(&mut self.losses);
         }
         self.writer.start(Some(&start.message.model), out);
     }
@@ -71,13 +82,16 @@ impl Stream {
             ContentBlock::RedactedThinking(block) => return self.thinking_block(answer::redacted(&block.data), out),
             ContentBlock::ToolUse(block) => {
                 let call = self.writer.tool_call(0, &block.id, &block.name, None, out);
+                if std::mem::replace(&mut self.has_called, true) && self.knows_one_call {
+                    lost::calls(&mut self.losses);
+                }
                 // Some compatible vendors send the arguments at once.
                 if block.input.get() != "{}" {
                     self.writer.arguments(0, call, block.input.get(), out);
                 }
                 Open::Call(call)
             }
-            _ => return,
+            block => return lost::block(block, start.index, &mut self.losses),
         };
         self.open.insert(start.index, open);
     }
@@ -110,8 +124,9 @@ impl Stream {
             Some(Open::Text { start, citations }) => {
                 for citation in citations {
                     let Ok(citation) = serde_json::from_str(&citation) else { continue };
-                    if let Some(annotation) = answer::annotation(&citation, start, self.characters) {
-                        self.writer.annotation(0, &annotation, out);
+                    match answer::annotation(&citation, start, self.characters) {
+                        Some(annotation) => self.writer.annotation(0, &annotation, out),
+                        None => lost::citation(index, &mut self.losses),
                     }
                 }
             }
@@ -127,7 +142,11 @@ impl Stream {
         if let Some(usage) = &delta.usage {
             self.usage.update(usage);
         }
+        if delta.delta.container.is_some() {
+            lost::container(&mut self.losses);
+        }
         let Some(reason) = &delta.delta.stop_reason else { return };
+        lost::stop_reason(Some(reason), &mut self.losses);
         if *reason == StopReason::Refusal
             && let Some(explanation) =
                 delta.delta.stop_details.as_ref().and_then(|details| details.explanation.as_ref())
@@ -208,6 +227,10 @@ impl StreamConverter for Stream {
 
     fn is_over(&self) -> bool {
         self.writer.is_over()
+    }
+
+    fn losses(&self) -> &Losses {
+        &self.losses
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) {

@@ -9,6 +9,7 @@ mod content;
 mod ending;
 mod functions;
 mod hosted;
+mod lost;
 mod messages;
 pub(super) mod sealed;
 mod settings;

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use super::hosted::{self, HostedCall};
 use super::usage::Counts;
-use super::{citations, ending};
+use super::{citations, ending, lost};
 use crate::protocol::claude::fold::cut_arguments;
 use crate::protocol::claude::wire::content::{ContentBlock, TextBlock, ThinkingBlock, ToolUseBlock};
-use crate::protocol::claude::wire::response::{Message, StopReason};
+use crate::protocol::claude::wire::response::Message;
 use crate::protocol::convert::names::{Charset, ToolKind};
 use crate::protocol::convert::seal::{Family, seal};
 use crate::protocol::convert::{ConvertError, Losses, Reply, custom_input};
@@ -28,15 +28,13 @@ pub fn convert<'a>(
 ) -> Result<Target<'a>, ConvertError> {
     let container = response.container.as_ref().map(|container| &*container.id);
     let mut output = Output { reply, container, items: Vec::new(), said: Said::default(), calls: Vec::new() };
-    for (index, block) in response.content.iter().enumerate() {
-        output.block(block, &format!("content[{index}]"), losses);
+    for (index, block) in (0..).zip(&response.content) {
+        output.block(block, index, losses);
     }
     if response.stop_sequence.is_some() {
-        losses.hint_once("stop_sequence", "which text ended the answer is not told");
+        lost::stop_sequence(losses);
     }
-    if matches!(response.stop_reason, Some(StopReason::Other(_))) {
-        losses.add("stop_reason", "is not known");
-    }
+    lost::stop_reason(response.stop_reason.as_ref(), losses);
     let incomplete = ending::incomplete(response.stop_reason.as_ref());
     let refusal = ending::explanation(response.stop_details.as_ref());
     let items = output.finish(refusal, incomplete.is_some());
@@ -74,9 +72,9 @@ struct Said<'a> {
 }
 
 impl<'a> Output<'a> {
-    fn block(&mut self, block: &'a ContentBlock<'a>, path: &str, losses: &mut Losses) {
+    fn block(&mut self, block: &'a ContentBlock<'a>, index: u64, losses: &mut Losses) {
         if let ContentBlock::Text(block) = block {
-            return self.said.add(block, path, losses);
+            return self.said.add(block, index, losses);
         }
         self.end_message(None, false);
         match block {
@@ -88,12 +86,12 @@ impl<'a> Output<'a> {
             ContentBlock::McpToolListing(block) => {
                 self.items.extend(hosted::listing(block, self.reply, self.items.len()));
             }
-            _ => self.hosted(block, path, losses),
+            _ => self.hosted(block, index, losses),
         }
     }
 
     /// A call that the vendor carries out, or its result.
-    fn hosted(&mut self, block: &'a ContentBlock<'a>, path: &str, losses: &mut Losses) {
+    fn hosted(&mut self, block: &'a ContentBlock<'a>, index: u64, losses: &mut Losses) {
         if let Some(call) = HostedCall::of(block) {
             self.calls.push(call);
             return;
@@ -103,7 +101,7 @@ impl<'a> Output<'a> {
         let item = call.and_then(|call| hosted::item(&call, Some(block), self.container, self.reply, self.items.len()));
         match item {
             Some(item) => self.items.push(item),
-            None => losses.add_once(path, "a block of this type is not known to the client"),
+            None => lost::block(index, losses),
         }
     }
 
@@ -199,16 +197,14 @@ impl<'a> Output<'a> {
 }
 
 impl<'a> Said<'a> {
-    fn add(&mut self, block: &'a TextBlock<'a>, path: &str, losses: &mut Losses) {
+    fn add(&mut self, block: &'a TextBlock<'a>, index: u64, losses: &mut Losses) {
         let start = self.characters;
         self.characters += block.text.chars().count() as u64;
         self.texts.push(&block.text);
         for citation in block.citations.iter().flatten() {
             match citations::annotation(citation, start, self.characters) {
                 Some(annotation) => self.annotations.push(annotation),
-                None => {
-                    losses.hint_once(format!("{path}.citations"), "places in documents of the request are not told")
-                }
+                None => lost::citation(index, losses),
             }
         }
     }

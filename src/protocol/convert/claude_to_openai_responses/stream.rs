@@ -4,14 +4,14 @@ use std::rc::Rc;
 
 use super::hosted::{self, HostedCall};
 use super::usage::Counts;
-use super::{citations, ending};
+use super::{citations, ending, lost};
 use crate::protocol::claude::wire::citation::Citation;
 use crate::protocol::claude::wire::content::ContentBlock;
 use crate::protocol::claude::wire::response::StopReason;
 use crate::protocol::claude::wire::stream::{ContentBlockDelta, Delta, MessageDelta, StreamEvent};
 use crate::protocol::convert::names::Charset;
 use crate::protocol::convert::seal::{Family, seal};
-use crate::protocol::convert::{Reply, StreamConverter, StreamFault};
+use crate::protocol::convert::{Losses, Reply, StreamConverter, StreamFault};
 use crate::protocol::openai_responses::stream_writer::StreamWriter;
 use crate::protocol::wire::Text;
 
@@ -28,6 +28,7 @@ pub struct Stream {
     container: Option<String>,
     stop_reason: Option<StopReason<'static>>,
     explanation: Option<String>,
+    losses: Losses,
 }
 
 /// The block that is open.
@@ -36,6 +37,7 @@ enum Open {
     Nothing,
     /// Text, from this character on.
     Text {
+        index: u64,
         start: u64,
         citations: Vec<String>,
     },
@@ -68,10 +70,11 @@ impl Stream {
             container: None,
             stop_reason: None,
             explanation: None,
+            losses: Losses::of_stream(),
         }
     }
 
-    fn begin(&mut self, block: &ContentBlock<'_>, out: &mut Vec<u8>) {
+    fn begin(&mut self, block: &ContentBlock<'_>, index: u64, out: &mut Vec<u8>) {
         self.end(out);
         if !self.writer.has_open_text() {
             self.characters = 0;
@@ -81,7 +84,7 @@ impl Stream {
         }
         match block {
             ContentBlock::Text(text) => {
-                self.open = Open::Text { start: self.characters, citations: Vec::new() };
+                self.open = Open::Text { index, start: self.characters, citations: Vec::new() };
                 for citation in text.citations.iter().flatten() {
                     self.citation(citation);
                 }
@@ -105,27 +108,31 @@ impl Stream {
                     self.writer.whole_item(&item, out);
                 }
             }
-            _ => self.hosted(block, out),
+            _ => self.hosted(block, index, out),
         }
     }
 
     /// A call that the vendor carries out, or its result.
-    fn hosted(&mut self, block: &ContentBlock<'_>, out: &mut Vec<u8>) {
+    fn hosted(&mut self, block: &ContentBlock<'_>, index: u64, out: &mut Vec<u8>) {
         if let Some(call) = HostedCall::of(block) {
             self.open = Open::Hosted { call, has_pieces: false };
             return;
         }
         let call = hosted::answered(block).and_then(|id| self.calls.iter().position(|call| call.id == id));
-        if let Some(call) = call.map(|place| self.calls.swap_remove(place)) {
-            self.hosted_item(&call, Some(block), out);
+        let call = call.map(|place| self.calls.swap_remove(place));
+        if !call.is_some_and(|call| self.hosted_item(&call, Some(block), out)) {
+            lost::block(index, &mut self.losses);
         }
     }
 
-    fn hosted_item(&mut self, call: &HostedCall, result: Option<&ContentBlock<'_>>, out: &mut Vec<u8>) {
+    /// Writes what the vendor carried out, if the client knows it; tells whether it does.
+    fn hosted_item(&mut self, call: &HostedCall, result: Option<&ContentBlock<'_>>, out: &mut Vec<u8>) -> bool {
         let place = self.writer.item_count();
-        if let Some(item) = hosted::item(call, result, self.container.as_deref(), &self.reply, place) {
-            self.writer.whole_item(&item, out);
+        let item = hosted::item(call, result, self.container.as_deref(), &self.reply, place);
+        if let Some(item) = &item {
+            self.writer.whole_item(item, out);
         }
+        item.is_some()
     }
 
     fn delta(&mut self, event: &ContentBlockDelta<'_>, out: &mut Vec<u8>) {
@@ -175,7 +182,7 @@ impl Stream {
     fn end(&mut self, out: &mut Vec<u8>) {
         match std::mem::replace(&mut self.open, Open::Nothing) {
             Open::Nothing => {}
-            Open::Text { start, citations } => self.annotate(start, &citations, out),
+            Open::Text { index, start, citations } => self.annotate(index, start, &citations, out),
             Open::Thinking { signature } => {
                 if !signature.is_empty() {
                     self.writer.seal_reasoning(seal(Family::Claude, &signature), out);
@@ -198,14 +205,13 @@ impl Stream {
         }
     }
 
-    fn annotate(&mut self, start: u64, citations: &[String], out: &mut Vec<u8>) {
-        if !self.writer.has_open_text() {
-            return;
-        }
+    fn annotate(&mut self, index: u64, start: u64, citations: &[String], out: &mut Vec<u8>) {
         for citation in citations {
             let Ok(citation) = serde_json::from_str::<Citation<'_>>(citation) else { continue };
-            if let Some(annotation) = citations::annotation(&citation, start, self.characters) {
-                self.writer.annotation(&annotation, out);
+            match citations::annotation(&citation, start, self.characters) {
+                Some(annotation) if self.writer.has_open_text() => self.writer.annotation(&annotation, out),
+                Some(_) => {}
+                None => lost::citation(index, &mut self.losses),
             }
         }
     }
@@ -214,6 +220,10 @@ impl Stream {
         if let Some(usage) = &event.usage {
             self.counts.update(usage);
         }
+        if event.delta.stop_sequence.is_some() {
+            lost::stop_sequence(&mut self.losses);
+        }
+        lost::stop_reason(event.delta.stop_reason.as_ref(), &mut self.losses);
         if let Some(reason) = &event.delta.stop_reason {
             self.stop_reason = Some(StopReason::from(Text::from(reason.as_str().to_owned())));
         }
@@ -256,7 +266,7 @@ impl StreamConverter for Stream {
                 self.container = event.message.container.map(|container| container.id.into_owned());
                 self.writer.start(Some(&event.message.model), out);
             }
-            StreamEvent::ContentBlockStart(event) => self.begin(&event.content_block, out),
+            StreamEvent::ContentBlockStart(event) => self.begin(&event.content_block, event.index, out),
             StreamEvent::ContentBlockDelta(event) => self.delta(&event, out),
             StreamEvent::ContentBlockStop(_) => self.end(out),
             StreamEvent::MessageDelta(event) => self.message_delta(&event),
@@ -268,6 +278,10 @@ impl StreamConverter for Stream {
 
     fn is_over(&self) -> bool {
         self.writer.is_over()
+    }
+
+    fn losses(&self) -> &Losses {
+        &self.losses
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) {

@@ -18,7 +18,7 @@ use crate::protocol::openai_responses::wire::tools::{
     CodeInterpreterContainer, CodeInterpreterTool, McpTool, Tool, UserLocation, WebSearchFilters,
     WebSearchTool as Search,
 };
-use crate::protocol::wire::{Raw, Text, TextOr};
+use crate::protocol::wire::{Hidden, Raw, Text, TextOr};
 
 /// The tools of a request, and what follows from them.
 #[derive(Debug, Default)]
@@ -202,7 +202,7 @@ impl<'a> Tools<'a> {
         self.tools.push(Tool::Mcp(McpTool {
             server_label: server.name.by_ref(),
             server_url: Some(server.url.by_ref()),
-            authorization: server.authorization_token.as_ref().map(Text::by_ref),
+            authorization: server.authorization_token.as_ref().map(|token| Hidden(token.0.by_ref())),
             allowed_tools: allowed_mcp_tools(toolset, server.tool_configuration.as_ref(), path, losses),
             require_approval: Raw::parse("\"never\"").ok(),
             ..McpTool::default()

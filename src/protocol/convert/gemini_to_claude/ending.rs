@@ -4,7 +4,7 @@ use crate::protocol::claude::wire::response::{StopDetails, StopReason};
 use crate::protocol::claude::wire::usage::{OutputTokensDetails, Usage};
 use crate::protocol::convert::StreamFault;
 use crate::protocol::convert::from_gemini::usage::{Counts, counts};
-use crate::protocol::gemini::wire::response::{Candidate, FinishReason, PromptFeedback, UsageMetadata};
+use crate::protocol::gemini::wire::response::{Candidate, End, FinishReason, PromptFeedback, UsageMetadata};
 use crate::protocol::wire::Text;
 
 /// How an answer ended.
@@ -18,15 +18,11 @@ pub(super) enum Ending {
 
 /// B50: how a candidate ended.
 pub(super) fn of_candidate(reason: &FinishReason<'_>, message: Option<&str>) -> Ending {
-    match reason {
-        FinishReason::Stop => Ending::Stop(StopReason::EndTurn, None),
-        // What is left of a long answer cannot be asked for, as with a limit.
-        FinishReason::MaxTokens | FinishReason::Continuation => Ending::Stop(StopReason::MaxTokens, None),
-        FinishReason::MalformedFunctionCall
-        | FinishReason::UnexpectedToolCall
-        | FinishReason::TooManyToolCalls
-        | FinishReason::MissingThoughtSignature
-        | FinishReason::MalformedResponse => {
+    match reason.end() {
+        End::Whole => Ending::Stop(StopReason::EndTurn, None),
+        End::Limit => Ending::Stop(StopReason::MaxTokens, None),
+        End::Filtered | End::Unexplained => refusal(reason.as_str(), message),
+        End::Failed => {
             let (reason, separator) = (reason.as_str(), if message.is_some() { ": " } else { "" });
             let message = message.unwrap_or_default();
             Ending::Failure(StreamFault {
@@ -38,21 +34,6 @@ pub(super) fn of_candidate(reason: &FinishReason<'_>, message: Option<&str>) -> 
                 .into(),
             })
         }
-        FinishReason::Safety
-        | FinishReason::Recitation
-        | FinishReason::Language
-        | FinishReason::Unspecific
-        | FinishReason::Blocklist
-        | FinishReason::ProhibitedContent
-        | FinishReason::Spii
-        | FinishReason::ImageSafety
-        | FinishReason::ImageProhibitedContent
-        | FinishReason::ImageRecitation
-        | FinishReason::ImageOther
-        | FinishReason::NoImage
-        | FinishReason::Escalation
-        | FinishReason::PupLimitedDisabled => refusal(reason.as_str(), message),
-        FinishReason::Other(_) => Ending::Stop(StopReason::EndTurn, None),
     }
 }
 

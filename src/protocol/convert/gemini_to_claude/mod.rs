@@ -8,6 +8,7 @@ mod citations;
 mod computer_use;
 mod ending;
 mod generation;
+mod lost;
 mod media;
 mod messages;
 mod pieces;

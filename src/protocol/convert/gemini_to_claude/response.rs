@@ -5,12 +5,12 @@ use crate::protocol::claude::wire::request::Role;
 use crate::protocol::claude::wire::response::{Message as Target, StopReason};
 use crate::protocol::claude::wire::usage::{ServerToolUsage, Usage};
 use crate::protocol::convert::{ConvertError, Losses, Reply};
-use crate::protocol::gemini::wire::content::Part;
-use crate::protocol::gemini::wire::response::{Candidate, FinishReason, GenerateContentResponse};
+use crate::protocol::gemini::wire::response::{Candidate, GenerateContentResponse};
 use crate::protocol::wire::Text;
 
 use super::citations::{self, Cited};
 use super::ending::{self, Ending};
+use super::lost;
 use super::pieces::{Piece, Pieces};
 
 /// Converts `response`.
@@ -19,14 +19,8 @@ pub fn convert<'a>(
     reply: &'a Reply,
     losses: &mut Losses,
 ) -> Result<Target<'a>, ConvertError> {
-    if let Some(error) = &response.error {
-        let message = error.message.as_deref().unwrap_or("it is an error");
-        return Err(ConvertError::Unreadable(message.to_owned()));
-    }
     let candidate = ending::first(&response.candidates);
-    if response.candidates.len() > 1 {
-        losses.add("candidates", "only the first answer is shown");
-    }
+    lost::candidates(&response.candidates, losses);
     let ending = match candidate {
         Some(candidate) => candidate
             .finish_reason
@@ -37,9 +31,6 @@ pub fn convert<'a>(
             Some(blocked.ok_or_else(|| ConvertError::Unreadable("it has neither an answer nor a reason".to_owned()))?)
         }
     };
-    if candidate.is_some_and(|candidate| matches!(candidate.finish_reason, Some(FinishReason::Other(_)))) {
-        losses.add("candidates[0].finishReason", "is not known");
-    }
     let (reason, stop_details) = match ending {
         None => (StopReason::EndTurn, None),
         Some(Ending::Stop(reason, details)) => (reason, details),
@@ -86,12 +77,12 @@ pub(super) fn server_tool_usage(candidate: &Candidate<'_>) -> Option<ServerToolU
 }
 
 fn content<'a>(candidate: &'a Candidate<'a>, reply: &'a Reply, losses: &mut Losses) -> Vec<ContentBlock<'a>> {
-    note_what_has_no_counterpart(candidate, losses);
+    lost::members(candidate, losses);
     let mut pieces = Pieces::default();
     let mut answer = Answer::default();
     let parts = candidate.content.iter().flat_map(|content| &content.parts);
     for (index, part) in parts.enumerate() {
-        note_what_is_not_shown(index, part, losses);
+        lost::part(part, index, losses);
         for piece in pieces.of(part, reply) {
             answer.add(index, piece);
         }
@@ -102,40 +93,6 @@ fn content<'a>(candidate: &'a Candidate<'a>, reply: &'a Reply, losses: &mut Loss
         answer.insert_searches(citations::searches(grounding, &mut pieces, reply));
     }
     answer.blocks
-}
-
-fn note_what_has_no_counterpart(candidate: &Candidate<'_>, losses: &mut Losses) {
-    const PATH: &str = "candidates[0]";
-    for (name, is_there) in [
-        ("logprobsResult", candidate.logprobs_result.is_some()),
-        ("continuationToken", candidate.continuation_token.is_some()),
-    ] {
-        if is_there {
-            losses.add(format!("{PATH}.{name}"), "has no counterpart");
-        }
-    }
-    for (name, is_there) in [
-        ("safetyRatings", !candidate.safety_ratings.is_empty()),
-        ("urlContextMetadata", candidate.url_context_metadata.is_some()),
-        ("avgLogprobs", candidate.avg_logprobs.is_some()),
-    ] {
-        if is_there {
-            losses.hint(format!("{PATH}.{name}"), "has no counterpart");
-        }
-    }
-}
-
-fn note_what_is_not_shown(index: usize, part: &Part<'_>, losses: &mut Losses) {
-    let path = || format!("candidates[0].content.parts[{index}]");
-    if part.inline_data.is_some() {
-        losses.add(path(), "an answer of Claude is text");
-    }
-    if part.file_data.is_some() || part.audio_transcription.is_some() {
-        losses.add(path(), "has no counterpart");
-    }
-    if part.tool_call.is_some() || part.tool_response.is_some() {
-        losses.hint(path(), "is kept, sealed, for the next turn");
-    }
 }
 
 /// The blocks so far.

@@ -5,11 +5,12 @@ use std::rc::Rc;
 use crate::protocol::claude::stream_writer::StreamWriter;
 use crate::protocol::claude::wire::content::ContentBlock;
 use crate::protocol::claude::wire::usage::Usage;
-use crate::protocol::convert::{Reply, StreamConverter, StreamFault};
+use crate::protocol::convert::{Losses, Reply, StreamConverter, StreamFault};
 use crate::protocol::gemini::wire::response::{Candidate, GenerateContentResponse, Status};
 
 use super::citations;
 use super::ending::{self, Ending};
+use super::lost;
 use super::pieces::{Piece, Pieces};
 use super::response::server_tool_usage;
 
@@ -24,6 +25,7 @@ pub struct Stream {
     has_ended: bool,
     /// Whether the block that is open is one of text.
     is_text: bool,
+    losses: Losses,
 }
 
 impl Stream {
@@ -37,6 +39,7 @@ impl Stream {
             has_started: false,
             has_ended: false,
             is_text: false,
+            losses: Losses::of_stream(),
         }
     }
 }
@@ -54,6 +57,10 @@ impl StreamConverter for Stream {
 
     fn is_over(&self) -> bool {
         self.writer.is_over()
+    }
+
+    fn losses(&self) -> &Losses {
+        &self.losses
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) {
@@ -81,6 +88,7 @@ impl Stream {
         if let Some(ending) = ending::of_prompt(response.prompt_feedback.as_ref()) {
             self.end(ending, out);
         }
+        lost::candidates(&response.candidates, &mut self.losses);
         if let Some(candidate) = ending::first(&response.candidates) {
             self.candidate(candidate, out);
         }
@@ -88,7 +96,9 @@ impl Stream {
 
     fn candidate(&mut self, candidate: &Candidate<'_>, out: &mut Vec<u8>) {
         let reply = Rc::clone(&self.reply);
-        for part in candidate.content.iter().flat_map(|content| &content.parts) {
+        lost::members(candidate, &mut self.losses);
+        for (index, part) in candidate.content.iter().flat_map(|content| &content.parts).enumerate() {
+            lost::part(part, index, &mut self.losses);
             for piece in self.pieces.of(part, &reply) {
                 self.piece(piece, out);
             }

@@ -64,7 +64,7 @@ struct Reader<'a, 'n> {
 
 impl<'a> Reader<'a, '_> {
     fn tool(&mut self, path: &str, tool: &'a SourceTool<'a>) -> Result<(), ConvertError> {
-        for (index, function) in tool.function_declarations.iter().enumerate() {
+        for (index, function) in tool.function_declarations.iter().flatten().enumerate() {
             self.function(&format!("{path}.functionDeclarations[{index}]"), function)?;
         }
         if let Some(search) = &tool.google_search {

@@ -9,19 +9,11 @@ use crate::protocol::gemini::wire::content::{FunctionCall, Part};
 use crate::protocol::gemini::wire::grounding::{LogprobsResult, TokenCandidate, TopCandidates};
 use crate::protocol::gemini::wire::proto::{Count, Number};
 use crate::protocol::gemini::wire::request::{Modality, ServiceTier};
-use crate::protocol::gemini::wire::response::{FinishReason, ModalityTokenCount, UsageMetadata};
+use crate::protocol::gemini::wire::response::{End, FinishReason, ModalityTokenCount, UsageMetadata};
 use crate::protocol::json;
 use crate::protocol::openai_chat::wire::content::{ImagePart, ImageUrl, Part as TargetPart};
 use crate::protocol::openai_chat::wire::response::{FinishReason as TargetReason, Logprobs, TokenLogprob, TopLogprob};
 use crate::protocol::openai_chat::wire::usage::{CompletionTokensDetails, CompletionUsage, PromptTokensDetails};
-
-/// Why an answer ended.
-pub(super) enum End {
-    /// For this reason.
-    Reason(TargetReason<'static>),
-    /// The model failed, which Chat Completions has no reason for: it would look like an answer.
-    Failed,
-}
 
 /// What an answer took. OpenAI counts thoughts within the answer, and what tools found as part of the prompt.
 pub(super) fn usage(usage: &UsageMetadata<'_>) -> CompletionUsage {
@@ -62,6 +54,13 @@ pub(super) fn service_tier(usage: &UsageMetadata<'_>) -> Option<&'static str> {
     }
 }
 
+/// Whether the part is an image.
+pub(super) fn is_image(part: &Part<'_>) -> bool {
+    part.inline_data.as_ref().is_some_and(|blob| {
+        blob.data.is_some() && blob.mime_type.as_deref().is_some_and(|media_type| media_type.starts_with("image/"))
+    })
+}
+
 /// An image that the model has made, as compatible vendors show it.
 pub(super) fn image<'a>(part: &Part<'_>) -> Option<TargetPart<'a>> {
     let blob = part.inline_data.as_ref()?;
@@ -76,33 +75,16 @@ pub(super) fn arguments<'a>(call: &'a FunctionCall<'a>) -> Cow<'a, str> {
     call.args.as_ref().map_or(Cow::Borrowed("{}"), |args| json::compact(args.get()))
 }
 
-/// Why an answer ended. Gemini has no word of its own for calls.
-pub(super) fn end(reason: &FinishReason<'_>, has_calls: bool) -> End {
-    match reason {
-        // A reason of tomorrow is an end like others.
-        FinishReason::Stop | FinishReason::Other(_) if has_calls => End::Reason(TargetReason::ToolCalls),
-        FinishReason::Stop | FinishReason::Other(_) => End::Reason(TargetReason::Stop),
-        FinishReason::MaxTokens | FinishReason::Continuation => End::Reason(TargetReason::Length),
-        FinishReason::MalformedFunctionCall
-        | FinishReason::MalformedResponse
-        | FinishReason::UnexpectedToolCall
-        | FinishReason::TooManyToolCalls
-        | FinishReason::MissingThoughtSignature => End::Failed,
-        FinishReason::Safety
-        | FinishReason::Recitation
-        | FinishReason::Language
-        | FinishReason::Unspecific
-        | FinishReason::Blocklist
-        | FinishReason::ProhibitedContent
-        | FinishReason::Spii
-        | FinishReason::ImageSafety
-        | FinishReason::ImageProhibitedContent
-        | FinishReason::ImageRecitation
-        | FinishReason::ImageOther
-        | FinishReason::NoImage
-        | FinishReason::Escalation
-        | FinishReason::PupLimitedDisabled => End::Reason(TargetReason::ContentFilter),
-    }
+/// Why an answer ended, for which Gemini has no word of its own where there are calls; `None` if the model failed, for which Chat
+/// Completions has no reason: it would look like an answer.
+pub(super) fn finish_reason(reason: &FinishReason<'_>, has_calls: bool) -> Option<TargetReason<'static>> {
+    Some(match reason.end() {
+        End::Whole if has_calls => TargetReason::ToolCalls,
+        End::Whole => TargetReason::Stop,
+        End::Limit => TargetReason::Length,
+        End::Filtered | End::Unexplained => TargetReason::ContentFilter,
+        End::Failed => return None,
+    })
 }
 
 /// What is said of an answer whose model failed.

@@ -9,6 +9,7 @@ mod calls;
 mod format;
 mod generation;
 mod grounding;
+mod lost;
 mod media;
 mod messages;
 mod thinking;

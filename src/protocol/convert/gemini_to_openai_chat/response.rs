@@ -1,9 +1,9 @@
 //! A Gemini upstream's answer for a Chat Completions client.
 
-use super::answer::{self, End};
+use super::answer;
 use super::grounding::{self, Said};
+use super::lost;
 use super::thinking::signed;
-use crate::protocol::convert::loss::NO_COUNTERPART;
 use crate::protocol::convert::names::{ToolKind, made_up_call_id};
 use crate::protocol::convert::{ConvertError, Losses, Reply, custom_input};
 use crate::protocol::gemini::wire::content::{FunctionCall, Part};
@@ -25,10 +25,6 @@ pub fn convert<'a>(
     reply: &'a Reply,
     losses: &mut Losses,
 ) -> Result<Target<'a>, ConvertError> {
-    if let Some(error) = &response.error {
-        let message = error.message.as_deref().unwrap_or_default();
-        return Err(ConvertError::Unreadable(format!("it is an error in place of an answer: {message}")));
-    }
     let mut calls = 0;
     let candidates = response.candidates.iter().enumerate();
     let choices = candidates.map(|(index, candidate)| choice(candidate, index, reply, &mut calls, losses));
@@ -70,7 +66,6 @@ fn choice<'a>(
     calls: &mut usize,
     losses: &mut Losses,
 ) -> Result<Choice<'a>, ConvertError> {
-    let path = format!("candidates[{place}]");
     let mut answer = Answer {
         said: Said::default(),
         first: None,
@@ -81,30 +76,17 @@ fn choice<'a>(
     };
     let parts = candidate.content.iter().flat_map(|content| &content.parts);
     for (index, part) in parts.enumerate() {
-        answer.part(part, index, &format!("{path}.content.parts[{index}]"), reply, calls, losses);
+        lost::part(part, index as u64, place as u64, losses);
+        answer.part(part, index, reply, calls);
     }
     // A whole answer without a reason is complete.
     let reason = candidate.finish_reason.as_ref().unwrap_or(&FinishReason::Stop);
-    let finish_reason = match answer::end(reason, !answer.calls.is_empty()) {
-        End::Reason(reason) => reason,
-        End::Failed => {
-            let message = candidate.finish_message.as_deref();
-            return Err(ConvertError::Failed(answer::failure(reason, message)));
-        }
+    let Some(finish_reason) = answer::finish_reason(reason, !answer.calls.is_empty()) else {
+        let message = candidate.finish_message.as_deref();
+        return Err(ConvertError::Failed(answer::failure(reason, message)));
     };
-    if matches!(reason, FinishReason::Unspecific | FinishReason::Other(_)) {
-        losses.add(format!("{path}.finishReason"), NO_COUNTERPART);
-    }
-    if candidate.url_context_metadata.is_some() {
-        losses.hint(format!("{path}.urlContextMetadata"), NO_COUNTERPART);
-    }
-    if candidate.continuation_token.is_some() {
-        losses.hint(format!("{path}.continuationToken"), NO_COUNTERPART);
-    }
+    lost::members(candidate, place as u64, losses);
     let annotations = grounding::annotations(candidate, &answer.said);
-    if candidate.grounding_metadata.is_some() {
-        losses.hint(format!("{path}.groundingMetadata"), "only its sources are told, as annotations");
-    }
     let mut message = answer.message();
     if finish_reason == TargetReason::Stop && message.content.is_none() {
         // What has ended well says something, if only an empty text.
@@ -131,15 +113,7 @@ struct Answer<'a> {
 }
 
 impl<'a> Answer<'a> {
-    fn part(
-        &mut self,
-        part: &'a Part<'a>,
-        index: usize,
-        path: &str,
-        reply: &'a Reply,
-        calls: &mut usize,
-        losses: &mut Losses,
-    ) {
+    fn part(&mut self, part: &'a Part<'a>, index: usize, reply: &'a Reply, calls: &mut usize) {
         let signature = part.thought_signature.as_ref().filter(|signature| !signature.is_empty());
         if let Some(call) = &part.function_call {
             self.calls.push(tool_call(call, signature, reply, *calls));
@@ -154,23 +128,9 @@ impl<'a> Answer<'a> {
                 self.first.get_or_insert(text);
                 self.said.push(index as u64, text);
             }
-            return;
-        }
-        let loss = if part.executable_code.is_some() || part.code_execution_result.is_some() {
-            "code that the vendor has run has no place in Chat Completions"
-        } else if part.tool_call.is_some() || part.tool_response.is_some() {
-            "calls that the vendor has carried out have no place in Chat Completions"
-        } else if let Some(image) = answer::image(part) {
-            self.images.push(image);
-            return;
-        } else if part.inline_data.is_some() || part.file_data.is_some() {
-            "media in answers have no place in Chat Completions"
-        } else if signature.is_some() || *part == Part::default() {
-            return;
         } else {
-            NO_COUNTERPART
-        };
-        losses.add(path, loss);
+            self.images.extend(answer::image(part));
+        }
     }
 
     fn message(self) -> ResponseMessage<'a> {

@@ -2,14 +2,15 @@
 
 use std::rc::Rc;
 
-use super::answer::{self, End};
+use super::answer;
 use super::grounding::{self, Said};
+use super::lost;
 use super::thinking::signed;
 use crate::protocol::convert::names::made_up_call_id;
-use crate::protocol::convert::{Reply, StreamConverter, StreamFault, read};
+use crate::protocol::convert::{Losses, Reply, StreamConverter, StreamFault, read};
 use crate::protocol::gemini::wire::content::{FunctionCall, Part};
 use crate::protocol::gemini::wire::proto::Count;
-use crate::protocol::gemini::wire::response::{Candidate, FinishReason, GenerateContentResponse, Status};
+use crate::protocol::gemini::wire::response::{Candidate, End, FinishReason, GenerateContentResponse, Status};
 use crate::protocol::openai_chat::stream_writer::StreamWriter;
 use crate::protocol::openai_chat::wire::content::Content;
 use crate::protocol::openai_chat::wire::response::{Annotation, FinishReason as TargetReason, Logprobs};
@@ -23,6 +24,7 @@ pub struct Stream {
     answers: Vec<Answer>,
     /// How many calls came.
     calls: usize,
+    losses: Losses,
 }
 
 /// One of the answers, while it comes.
@@ -41,7 +43,7 @@ struct Answer {
 impl Stream {
     /// A stream that answers what left `reply` behind.
     pub fn new(reply: Rc<Reply>) -> Self {
-        Self { writer: StreamWriter::new(reply.clone()), reply, answers: vec![], calls: 0 }
+        Self { writer: StreamWriter::new(reply.clone()), reply, answers: vec![], calls: 0, losses: Losses::of_stream() }
     }
 
     fn piece(&mut self, piece: &GenerateContentResponse<'_>, out: &mut Vec<u8>) {
@@ -69,8 +71,7 @@ impl Stream {
     /// Whether the model failed before it said anything. Nothing is written before that is told, so that another may be asked.
     fn fails(&mut self, piece: &GenerateContentResponse<'_>, out: &mut Vec<u8>) -> bool {
         let failed = |candidate: &&Candidate<'_>| {
-            let reason = candidate.finish_reason.as_ref();
-            reason.is_some_and(|reason| matches!(answer::end(reason, false), End::Failed))
+            candidate.finish_reason.as_ref().is_some_and(|reason| reason.end() == End::Failed)
         };
         let Some(candidate) = piece.candidates.iter().find(failed) else { return false };
         if let Some(reason) = &candidate.finish_reason {
@@ -86,7 +87,9 @@ impl Stream {
     fn candidate(&mut self, candidate: &Candidate<'_>, out: &mut Vec<u8>) {
         let index = candidate.index.map_or(0, |Count(index)| index);
         let mut logprobs = candidate.logprobs_result.as_deref().and_then(answer::logprobs);
-        for part in candidate.content.iter().flat_map(|content| &content.parts) {
+        lost::members(candidate, index, &mut self.losses);
+        for (place, part) in (0..).zip(candidate.content.iter().flat_map(|content| &content.parts)) {
+            lost::part(part, place, index, &mut self.losses);
             self.part(index, part, &mut logprobs, out);
         }
         if let Some(logprobs) = logprobs {
@@ -151,9 +154,9 @@ impl Stream {
     fn end(&mut self, index: u64, reason: &FinishReason<'_>, message: Option<&str>, out: &mut Vec<u8>) {
         let answer = self.answer(index);
         answer.has_ended = true;
-        match answer::end(reason, answer.has_calls) {
-            End::Reason(reason) => self.writer.finish_reason(index, reason, out),
-            End::Failed => self.fault(reason, message, out),
+        match answer::finish_reason(reason, answer.has_calls) {
+            Some(reason) => self.writer.finish_reason(index, reason, out),
+            None => self.fault(reason, message, out),
         }
     }
 
@@ -189,6 +192,10 @@ impl StreamConverter for Stream {
 
     fn is_over(&self) -> bool {
         self.writer.is_over()
+    }
+
+    fn losses(&self) -> &Losses {
+        &self.losses
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) {

@@ -26,7 +26,7 @@ pub(super) fn tools<'a>(
     let mut functions = Vec::new();
     for (index, tool) in request.tools.iter().enumerate() {
         let path = format!("tools[{index}]");
-        for (place, declaration) in tool.function_declarations.iter().enumerate() {
+        for (place, declaration) in tool.function_declarations.iter().flatten().enumerate() {
             functions.push(function(declaration, &format!("{path}.functionDeclarations[{place}]"), notes)?);
         }
         if let Some(search) = &tool.google_search {

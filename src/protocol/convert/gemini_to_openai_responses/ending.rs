@@ -3,7 +3,7 @@
 use crate::protocol::convert::StreamFault;
 use crate::protocol::convert::from_gemini::usage::{Counts, counts};
 use crate::protocol::gemini::wire::response::{
-    Candidate, FinishReason, GenerateContentResponse, Status, UsageMetadata,
+    Candidate, End, FinishReason, GenerateContentResponse, Status, UsageMetadata,
 };
 use crate::protocol::openai_responses::wire::response::{
     IncompleteReason, InputTokensDetails, OutputTokensDetails, Usage,
@@ -23,28 +23,11 @@ pub(super) enum Ending {
 /// B50: how a candidate with a finish reason ends.
 pub(super) fn of_candidate(candidate: &Candidate<'_>) -> Option<Ending> {
     let reason = candidate.finish_reason.as_ref()?;
-    Some(match reason {
-        FinishReason::Stop | FinishReason::Other(_) => Ending::Completed,
-        FinishReason::MaxTokens | FinishReason::Continuation => Ending::Incomplete(IncompleteReason::MaxOutputTokens),
-        FinishReason::Safety
-        | FinishReason::Recitation
-        | FinishReason::Language
-        | FinishReason::Blocklist
-        | FinishReason::ProhibitedContent
-        | FinishReason::Spii
-        | FinishReason::ImageSafety
-        | FinishReason::ImageProhibitedContent
-        | FinishReason::ImageRecitation
-        | FinishReason::Escalation
-        | FinishReason::PupLimitedDisabled => Ending::Incomplete(IncompleteReason::ContentFilter),
-        FinishReason::Unspecific
-        | FinishReason::MalformedFunctionCall
-        | FinishReason::ImageOther
-        | FinishReason::NoImage
-        | FinishReason::UnexpectedToolCall
-        | FinishReason::TooManyToolCalls
-        | FinishReason::MissingThoughtSignature
-        | FinishReason::MalformedResponse => Ending::Failed(failure(reason, candidate.finish_message.as_deref())),
+    Some(match reason.end() {
+        End::Whole => Ending::Completed,
+        End::Limit => Ending::Incomplete(IncompleteReason::MaxOutputTokens),
+        End::Filtered => Ending::Incomplete(IncompleteReason::ContentFilter),
+        End::Unexplained | End::Failed => Ending::Failed(failure(reason, candidate.finish_message.as_deref())),
     })
 }
 

@@ -13,5 +13,6 @@ mod calls;
 mod ending;
 mod grounding;
 mod hosted;
+mod lost;
 #[cfg(test)]
 mod tests;

@@ -1,12 +1,12 @@
 //! A Gemini upstream's answer for a Responses client.
 
 use super::ending::{self, Ending};
-use super::{calls, grounding, hosted, thinking};
+use super::{calls, grounding, hosted, lost, thinking};
 use crate::protocol::convert::seal::{Family, seal};
 use crate::protocol::convert::{ConvertError, Losses, Reply};
 use crate::protocol::gemini::wire::content::Part;
 use crate::protocol::gemini::wire::grounding::{LogprobsResult, TokenCandidate};
-use crate::protocol::gemini::wire::response::{Candidate, FinishReason, GenerateContentResponse};
+use crate::protocol::gemini::wire::response::{Candidate, GenerateContentResponse};
 use crate::protocol::openai_responses::wire::content::{LogProb, OutputText, Part as ItemPart, PlainText, TopLogProb};
 use crate::protocol::openai_responses::wire::hosted::WebSearchCall;
 use crate::protocol::openai_responses::wire::item::{Item, Message, ReasoningItem, Role};
@@ -20,23 +20,18 @@ pub fn convert<'a>(
     reply: &'a Reply,
     losses: &mut Losses,
 ) -> Result<Target<'a>, ConvertError> {
-    if let Some(error) = &response.error {
-        return Err(ConvertError::Failed(ending::fault(error)));
-    }
     let mut output = Output::new(reply);
     let ending = match response.candidates.first() {
         Some(candidate) => {
             output.candidate(candidate, losses);
-            if matches!(candidate.finish_reason, Some(FinishReason::Other(_))) {
-                losses.add("candidates[0].finishReason", "is not known");
-            }
+            lost::finish_reason(candidate, losses);
             ending::of_candidate(candidate).unwrap_or(Ending::Completed)
         }
         None => ending::without_candidate(response)
             .ok_or_else(|| ConvertError::Unreadable("there is no answer in it".to_owned()))?,
     };
     if response.candidates.len() > 1 {
-        losses.add("candidates", "Responses has one answer; the others are left out");
+        lost::candidates(losses);
     }
     let mut target = Target { output: output.finish(&ending), ..echo::response(reply) };
     if let Some(model) = &response.model_version {
@@ -79,15 +74,14 @@ impl<'a> Output<'a> {
         grounding::searches(candidate).into_iter().for_each(|call| self.web_call(call));
         let parts = candidate.content.as_ref().map_or(&[][..], |content| &content.parts);
         for (index, part) in parts.iter().enumerate() {
-            let path = format!("candidates[0].content.parts[{index}]");
-            self.part(part, parts.get(index + 1), &path, losses);
+            self.part(part, parts.get(index + 1), index, losses);
         }
         self.annotate(candidate);
     }
 
-    fn part(&mut self, part: &'a Part<'a>, next: Option<&'a Part<'a>>, path: &str, losses: &mut Losses) {
+    fn part(&mut self, part: &'a Part<'a>, next: Option<&'a Part<'a>>, index: usize, losses: &mut Losses) {
         if part.tool_call.is_some() || part.tool_response.is_some() {
-            self.vendors_tool(part, path, losses);
+            self.vendors_tool(part, index, losses);
             return;
         }
         let signature = part.thought_signature.as_deref().filter(|signature| !signature.is_empty());
@@ -116,10 +110,10 @@ impl<'a> Output<'a> {
         } else if let Some(blob) = &part.inline_data {
             match hosted::image(blob, self.reply, self.items.len()) {
                 Some(image) => self.items.push(image),
-                None => losses.add(path, "Responses has no such item"),
+                None => lost::part(index, losses),
             }
         } else if part.text.is_none() && part.code_execution_result.is_none() {
-            losses.add(path, "Responses has no such item");
+            lost::part(index, losses);
         }
         if is_in_message {
             signature.into_iter().for_each(|signature| self.sign(signature));
@@ -127,7 +121,7 @@ impl<'a> Output<'a> {
     }
 
     /// What a tool of the vendor did: kept as it is for the vendor, and shown where there is an item for it.
-    fn vendors_tool(&mut self, part: &'a Part<'a>, path: &str, losses: &mut Losses) {
+    fn vendors_tool(&mut self, part: &'a Part<'a>, index: usize, losses: &mut Losses) {
         self.items.push(Item::Reasoning(ReasoningItem {
             id: Some(ids::reasoning(self.reply, self.items.len()).into()),
             encrypted_content: Some(thinking::kept_part(part).into()),
@@ -136,7 +130,7 @@ impl<'a> Output<'a> {
         let Some(call) = &part.tool_call else { return };
         let calls = hosted::web_calls(call);
         if calls.is_empty() {
-            losses.hint(path, "Responses has no item that shows it");
+            lost::kept(index, losses);
         }
         calls.into_iter().for_each(|call| self.web_call(call));
     }

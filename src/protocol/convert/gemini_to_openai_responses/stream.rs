@@ -3,9 +3,9 @@
 use std::rc::Rc;
 
 use super::ending::{self, Ending};
-use super::{calls, grounding, hosted, thinking};
+use super::{calls, grounding, hosted, lost, thinking};
 use crate::protocol::convert::seal::{Family, seal};
-use crate::protocol::convert::{Reply, StreamConverter, StreamFault, read};
+use crate::protocol::convert::{Losses, Reply, StreamConverter, StreamFault, read};
 use crate::protocol::gemini::wire::content::{CodeExecutionResult, ExecutableCode, FunctionCall, Part};
 use crate::protocol::gemini::wire::response::{Candidate, GenerateContentResponse};
 use crate::protocol::openai_responses::ids;
@@ -26,6 +26,7 @@ pub struct Stream {
     code: Option<String>,
     has_searched: bool,
     ending: Option<Ending>,
+    losses: Losses,
 }
 
 impl Stream {
@@ -40,6 +41,7 @@ impl Stream {
             code: None,
             has_searched: false,
             ending: None,
+            losses: Losses::of_stream(),
         }
     }
 
@@ -53,6 +55,9 @@ impl Stream {
             self.writer.usage(ending::usage(usage));
         }
         let is_first = |candidate: &&Candidate<'_>| candidate.index.is_none_or(|index| index.0 == 0);
+        if !event.candidates.iter().all(|candidate| is_first(&candidate)) {
+            lost::candidates(&mut self.losses);
+        }
         if let Some(candidate) = event.candidates.iter().find(is_first) {
             self.candidate(candidate, out);
         } else if self.ending.is_none() {
@@ -61,8 +66,9 @@ impl Stream {
     }
 
     fn candidate(&mut self, candidate: &Candidate<'_>, out: &mut Vec<u8>) {
-        for part in candidate.content.iter().flat_map(|content| &content.parts) {
-            self.part(part, out);
+        lost::finish_reason(candidate, &mut self.losses);
+        for (index, part) in candidate.content.iter().flat_map(|content| &content.parts).enumerate() {
+            self.part(part, index, out);
         }
         let (grounding, citations) = (candidate.grounding_metadata.as_deref(), candidate.citation_metadata.as_deref());
         if self.writer.has_open_text() {
@@ -80,9 +86,9 @@ impl Stream {
         self.ending = ending::of_candidate(candidate).or(self.ending.take());
     }
 
-    fn part(&mut self, part: &Part<'_>, out: &mut Vec<u8>) {
+    fn part(&mut self, part: &Part<'_>, index: usize, out: &mut Vec<u8>) {
         if part.tool_call.is_some() || part.tool_response.is_some() {
-            self.vendors_tool(part, out);
+            self.vendors_tool(part, index, out);
             return;
         }
         let signature = part.thought_signature.as_deref().filter(|signature| !signature.is_empty());
@@ -111,10 +117,13 @@ impl Stream {
             self.code = Some(code.code.as_deref().unwrap_or_default().to_owned());
         } else if let Some(result) = &part.code_execution_result {
             self.end_code(Some(result), out);
-        } else if let Some(blob) = &part.inline_data
-            && let Some(image) = hosted::image(blob, &self.reply, self.writer.item_count())
-        {
-            self.writer.whole_item(&image, out);
+        } else if let Some(blob) = &part.inline_data {
+            match hosted::image(blob, &self.reply, self.writer.item_count()) {
+                Some(image) => self.writer.whole_item(&image, out),
+                None => lost::part(index, &mut self.losses),
+            }
+        } else if part.text.is_none() {
+            lost::part(index, &mut self.losses);
         }
         if is_in_message {
             self.sign(signature, out);
@@ -129,11 +138,15 @@ impl Stream {
     }
 
     /// What a tool of the vendor did: kept as it is for the vendor, and shown where there is an item for it.
-    fn vendors_tool(&mut self, part: &Part<'_>, out: &mut Vec<u8>) {
+    fn vendors_tool(&mut self, part: &Part<'_>, index: usize, out: &mut Vec<u8>) {
         self.writer.end_reasoning(out);
         self.writer.seal_reasoning(thinking::kept_part(part), out);
         if let Some(call) = &part.tool_call {
-            hosted::web_calls(call).into_iter().for_each(|call| self.web_call(call, out));
+            let calls = hosted::web_calls(call);
+            if calls.is_empty() {
+                lost::kept(index, &mut self.losses);
+            }
+            calls.into_iter().for_each(|call| self.web_call(call, out));
         }
     }
 
@@ -173,6 +186,10 @@ impl StreamConverter for Stream {
 
     fn is_over(&self) -> bool {
         self.writer.is_over()
+    }
+
+    fn losses(&self) -> &Losses {
+        &self.losses
     }
 
     /// Gemini has no event for the end, and tells usage after the reason too: only the end of its stream is the end.

@@ -12,7 +12,7 @@ use crate::protocol::openai_responses::wire::choice::{
 use crate::protocol::openai_responses::wire::tools::{
     CodeInterpreterContainer, CodeInterpreterTool, FunctionTool, ImageGenerationTool, McpTool, Tool, WebSearchTool,
 };
-use crate::protocol::wire::{Raw, Text, TextOr};
+use crate::protocol::wire::{Hidden, Raw, Text, TextOr};
 
 /// The tools of a request.
 pub(super) fn tools<'a>(
@@ -25,7 +25,7 @@ pub(super) fn tools<'a>(
     let (mut searches, mut runs_code) = (false, false);
     for (index, tool) in tools.iter().enumerate() {
         let path = format!("tools[{index}]");
-        for (index, declaration) in tool.function_declarations.iter().enumerate() {
+        for (index, declaration) in tool.function_declarations.iter().flatten().enumerate() {
             let path = format!("{path}.functionDeclarations[{index}]");
             converted.push(Tool::Function(function(declaration, &path, notes)?));
         }
@@ -125,7 +125,7 @@ fn mcp<'a>(server: &'a McpServer<'a>, path: &str, notes: &mut Notes) -> Result<M
     Ok(McpTool {
         server_label: server.name.as_ref().map(Text::by_ref).unwrap_or_else(|| "mcp".into()),
         server_url: Some(url.by_ref()),
-        headers: transport.headers.as_ref().map(Raw::of).transpose().map_err(fault)?,
+        headers: transport.headers.as_ref().map(|headers| Raw::of(&headers.0)).transpose().map_err(fault)?.map(Hidden),
         require_approval: Some(Raw::parse("\"never\"").map_err(fault)?),
         ..McpTool::default()
     })

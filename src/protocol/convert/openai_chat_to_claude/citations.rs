@@ -1,5 +1,6 @@
 //! Notes on the text: pages that it comes from.
 
+use super::lost;
 use crate::protocol::claude::wire::citation::{Citation, WebSearchResultLocation};
 use crate::protocol::claude::wire::content::{ContentBlock, TextBlock};
 use crate::protocol::convert::Losses;
@@ -27,7 +28,7 @@ pub fn cited<'a>(text: &'a str, annotations: &'a [Annotation<'a>], losses: &mut 
         })
         .collect();
     if pages.len() < annotations.len() {
-        losses.add("choices[0].message.annotations", "are of a kind that is not known");
+        lost::annotations(losses);
     }
     if text.is_empty() {
         return Vec::new();

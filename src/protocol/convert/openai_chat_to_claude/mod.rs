@@ -8,6 +8,7 @@ pub mod answer;
 pub mod cache;
 pub mod calls;
 pub mod citations;
+mod lost;
 pub mod content;
 pub mod messages;
 pub mod thinking;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::answer::{self, Piece, Thinking};
-use super::citations;
+use super::{citations, lost};
 use crate::protocol::claude::wire::content::{
     ContentBlock, RedactedThinkingBlock, TextBlock, ThinkingBlock, ToolUseBlock,
 };
@@ -12,10 +12,9 @@ use crate::protocol::claude::wire::response::{Message as Target, StopDetails, St
 use crate::protocol::claude::wire::usage::Usage;
 use crate::protocol::convert::names::{CUSTOM_INPUT, Charset, made_up_call_id};
 use crate::protocol::convert::{ConvertError, Losses, Reply};
-use crate::protocol::openai_chat::fault;
 use crate::protocol::openai_chat::wire::content::{Content, Part};
 use crate::protocol::openai_chat::wire::message::{FunctionCall, ToolCall};
-use crate::protocol::openai_chat::wire::response::{Choice, FinishReason, Response, ResponseMessage};
+use crate::protocol::openai_chat::wire::response::{Choice, Response, ResponseMessage};
 use crate::protocol::wire::{Raw, Text};
 
 /// In what Claude's documentation wraps arguments that are no JSON
@@ -28,16 +27,11 @@ pub fn convert<'a>(
     reply: &'a Reply,
     losses: &mut Losses,
 ) -> Result<Target<'a>, ConvertError> {
-    if let Some(error) = &response.error {
-        return Err(ConvertError::Failed(fault::of_member(error)));
-    }
     let Some(choice) = response.choices.iter().min_by_key(|choice| choice.index) else {
         return Err(ConvertError::Unreadable("it has no choices".to_owned()));
     };
     left_out(response, choice, losses);
-    if matches!(choice.finish_reason, Some(FinishReason::Other(_))) {
-        losses.add("choices[0].finish_reason", "is not known");
-    }
+    lost::finish_reason(choice.finish_reason.as_ref(), losses);
     let content = Blocks { reply, losses, blocks: Vec::new() }.of(&choice.message)?;
     let (stop_reason, stop_details) = ending(choice, &content)?;
     let mut usage = response.usage.as_ref().map(answer::usage).unwrap_or_else(|| Usage {
@@ -65,16 +59,16 @@ pub fn convert<'a>(
 
 fn left_out(response: &Response<'_>, choice: &Choice<'_>, losses: &mut Losses) {
     if response.choices.len() > 1 {
-        losses.add("choices", "are several, of which Claude's answer has the first");
+        lost::choices(losses);
     }
     if choice.logprobs.is_some() {
-        losses.add("choices[0].logprobs", "has no counterpart");
+        lost::logprobs(losses);
     }
     if choice.message.audio.is_some() {
-        losses.add("choices[0].message.audio", "is told by its transcript");
+        lost::audio(losses);
     }
     if response.moderation.is_some() {
-        losses.add("moderation", "has no counterpart");
+        lost::moderation(losses);
     }
 }
 
@@ -180,23 +174,21 @@ impl<'a> Blocks<'a, '_> {
             }
             Some(Content::Parts(parts)) => {
                 for (index, part) in parts.iter().enumerate() {
-                    self.part(part, index);
+                    lost::part(part, index, self.losses);
+                    self.part(part);
                 }
             }
         }
     }
 
-    fn part(&mut self, part: &'a Part<'a>, index: usize) {
+    fn part(&mut self, part: &'a Part<'a>) {
         match part {
             Part::Text(part) => self.text(part.text.by_ref()),
             Part::Refusal(part) => self.text(part.refusal.by_ref()),
-            Part::Other(raw) => match answer::thinking_part(raw) {
-                Some(thinking) => self.blocks.push(unsigned(thinking.into())),
-                None => {
-                    self.losses.add(format!("choices[0].message.content[{index}]"), "is of a kind that is not known")
-                }
-            },
-            _ => self.losses.add(format!("choices[0].message.content[{index}]"), "has no counterpart in an answer"),
+            Part::Other(raw) => {
+                self.blocks.extend(answer::thinking_part(raw).map(|thinking| unsigned(thinking.into())));
+            }
+            Part::ImageUrl(_) | Part::InputAudio(_) | Part::File(_) => {}
         }
     }
 

@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use super::answer::{self, Piece, Thinking};
 use super::calls::Calls;
-use super::{citations, response};
+use super::{citations, lost, response};
 use crate::protocol::claude::stream_writer::StreamWriter;
 use crate::protocol::claude::wire::response::StopReason;
 use crate::protocol::claude::wire::usage::Usage;
-use crate::protocol::convert::{Reply, StreamConverter, StreamFault};
+use crate::protocol::convert::{Losses, Reply, StreamConverter, StreamFault};
 use crate::protocol::openai_chat::chunks::Chunks;
 use crate::protocol::openai_chat::fault;
 use crate::protocol::openai_chat::wire::content::{Content, Part};
@@ -28,6 +28,7 @@ pub struct Stream {
     /// Whether the tier is told, which each chunk repeats.
     has_tier: bool,
     refusal: String,
+    losses: Losses,
 }
 
 impl Stream {
@@ -44,6 +45,7 @@ impl Stream {
             has_content: false,
             has_tier: false,
             refusal,
+            losses: Losses::of_stream(),
         }
     }
 
@@ -60,14 +62,25 @@ impl Stream {
             self.has_tier = true;
             self.writer.usage(&Usage { service_tier: Some(service_tier), ..Usage::default() });
         }
-        for choice in chunk.choices.iter().flatten().filter(|choice| choice.index == 0) {
+        if chunk.moderation.is_some() {
+            lost::moderation(&mut self.losses);
+        }
+        for choice in chunk.choices.iter().flatten() {
+            if choice.index != 0 {
+                lost::choices(&mut self.losses);
+                continue;
+            }
             self.writer.start("", chunk.model.as_deref().unwrap_or_default(), None, out);
             self.choice(choice, out);
         }
     }
 
     fn choice(&mut self, choice: &ChunkChoice<'_>, out: &mut Vec<u8>) {
+        if choice.logprobs.is_some() {
+            lost::logprobs(&mut self.losses);
+        }
         self.delta(&choice.delta, out);
+        lost::finish_reason(choice.finish_reason.as_ref(), &mut self.losses);
         match choice.finish_reason.as_ref().map(answer::stop_reason) {
             None => {}
             Some(Ok(reason)) => self.ending = Some(reason),
@@ -83,18 +96,27 @@ impl Stream {
         match &delta.content {
             None => {}
             Some(Content::Text(text)) => self.text(text, out),
-            Some(Content::Parts(parts)) => parts.iter().for_each(|part| self.part(part, out)),
+            Some(Content::Parts(parts)) => {
+                for (index, part) in parts.iter().enumerate() {
+                    lost::part(part, index, &mut self.losses);
+                    self.part(part, out);
+                }
+            }
         }
         if let Some(refusal) = &delta.refusal {
             self.refusal.push_str(refusal);
             self.text(refusal, out);
         }
-        if let Some(transcript) = delta.audio.as_ref().and_then(|audio| audio.transcript.as_ref()) {
-            self.text(transcript, out);
+        if let Some(audio) = &delta.audio {
+            lost::audio(&mut self.losses);
+            self.text(audio.transcript.as_deref().unwrap_or_default(), out);
         }
         for annotation in delta.annotations.iter().flatten() {
-            if let Annotation::UrlCitation(annotation) = annotation {
-                self.writer.citation(&citations::citation(&annotation.url_citation), out);
+            match annotation {
+                Annotation::UrlCitation(annotation) => {
+                    self.writer.citation(&citations::citation(&annotation.url_citation), out);
+                }
+                Annotation::Other(_) => lost::annotations(&mut self.losses),
             }
         }
         for call in delta.tool_calls.iter().flatten() {
@@ -177,6 +199,10 @@ impl StreamConverter for Stream {
 
     fn is_over(&self) -> bool {
         self.writer.is_over()
+    }
+
+    fn losses(&self) -> &Losses {
+        &self.losses
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) {

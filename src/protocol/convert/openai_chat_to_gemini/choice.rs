@@ -1,9 +1,9 @@
 //! One of the answers of a stream, while it comes.
 
-use super::answer;
 use super::thinking::{signature, text_part};
-use crate::protocol::convert::Reply;
+use super::{answer, lost};
 use crate::protocol::convert::seal::{Family, seal_base64};
+use crate::protocol::convert::{Losses, Reply};
 use crate::protocol::gemini::stream_writer::StreamWriter;
 use crate::protocol::gemini::wire::content::Part;
 use crate::protocol::gemini::wire::response::FinishReason as TargetReason;
@@ -118,7 +118,8 @@ impl Choice {
                             let thoughts = answer::thoughts_of_part(raw).unwrap_or_default();
                             writer.thought(&thoughts, out);
                         }
-                        _ => {}
+                        SourcePart::Refusal(part) => self.push_text(&part.refusal, writer, out),
+                        SourcePart::ImageUrl(_) | SourcePart::InputAudio(_) | SourcePart::File(_) => {}
                     }
                 }
             }
@@ -223,6 +224,26 @@ impl Choice {
         }
         call
     }
+}
+
+/// Notes what of a chunk for the answer `index` the client is not told.
+pub(super) fn note(choice: &ChunkChoice<'_>, index: usize, losses: &mut Losses) {
+    let delta = &choice.delta;
+    if let Some(Content::Parts(parts)) = &delta.content {
+        parts.iter().enumerate().for_each(|(place, part)| lost::part(part, place, index, losses));
+    }
+    if delta.audio.is_some() {
+        lost::audio(index, losses);
+    }
+    if delta.thinking_blocks.as_ref().is_none_or(Vec::is_empty) {
+        lost::seals(delta.reasoning_details.as_deref(), index, losses);
+    }
+    lost::finish_reason(choice.finish_reason.as_ref(), index, losses);
+}
+
+/// The place of the call with this key among the calls; `None` for the legacy form of one.
+pub(super) fn place_of(key: usize) -> Option<usize> {
+    (key != LEGACY_CALL).then(|| key.checked_sub(UNINDEXED).unwrap_or(key))
 }
 
 /// Where the keys of calls without an index begin; no vendor counts so far.

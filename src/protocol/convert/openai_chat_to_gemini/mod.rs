@@ -8,6 +8,7 @@ mod answer;
 mod calls;
 mod choice;
 mod generation;
+mod lost;
 mod media;
 mod messages;
 mod thinking;

@@ -1,7 +1,7 @@
 //! A Chat Completions upstream's answer for a Gemini client.
 
-use super::answer;
 use super::thinking::{signature, text_part};
+use super::{answer, lost};
 use crate::protocol::convert::seal::{Family, seal_base64};
 use crate::protocol::convert::{ConvertError, Losses, Reply};
 use crate::protocol::few::Few;
@@ -11,8 +11,8 @@ use crate::protocol::gemini::wire::response::{
     Candidate, FinishReason as TargetReason, GenerateContentResponse as Target,
 };
 use crate::protocol::openai_chat::wire::content::{Content, Part as SourcePart};
-use crate::protocol::openai_chat::wire::message::{ReasoningDetail, ThinkingBlock, ToolCall};
-use crate::protocol::openai_chat::wire::response::{Choice, FinishReason, Response, ResponseMessage};
+use crate::protocol::openai_chat::wire::message::{ThinkingBlock, ToolCall};
+use crate::protocol::openai_chat::wire::response::{Choice, Response, ResponseMessage};
 use crate::protocol::wire::Text;
 
 /// Converts `response`.
@@ -21,11 +21,8 @@ pub fn convert<'a>(
     reply: &'a Reply,
     losses: &mut Losses,
 ) -> Result<Target<'a>, ConvertError> {
-    if let Some(error) = &response.error {
-        return Err(ConvertError::Unreadable(format!("it is an error in place of an answer: {}", error.get())));
-    }
     if response.moderation.is_some() {
-        losses.hint("moderation", "has no counterpart at Gemini");
+        lost::moderation(losses);
     }
     let choices = response.choices.iter().enumerate();
     let candidates: Few<_> = choices.map(|(index, choice)| candidate(choice, index, reply, losses)).collect();
@@ -46,9 +43,8 @@ pub fn convert<'a>(
 
 fn candidate<'a>(choice: &'a Choice<'a>, index: usize, reply: &'a Reply, losses: &mut Losses) -> Candidate<'a> {
     let message = &choice.message;
-    let path = format!("choices[{index}].message");
-    let mut parts = thoughts(message, &path, losses);
-    let text = text(message, &mut parts, &path, losses);
+    let mut parts = thoughts(message, index, losses);
+    let text = text(message, &mut parts, index, losses);
     parts.extend(message.images.iter().flatten().filter_map(answer::image));
     let is_refused = message.refusal.as_ref().is_some_and(|refusal| !refusal.is_empty());
     if let Some(signature) = message.extra_content.as_ref().and_then(signature) {
@@ -57,7 +53,7 @@ fn candidate<'a>(choice: &'a Choice<'a>, index: usize, reply: &'a Reply, losses:
             _ => parts.push(Part { thought_signature: Some(signature), ..text_part(Text::default()) }),
         }
     }
-    let malformed = calls(message, &mut parts, &path, reply, losses);
+    let malformed = calls(message, &mut parts, index, reply, losses);
     let reason = match choice.finish_reason.as_ref().map(answer::finish_reason) {
         // Some vendors leave the reason out of whole answers.
         None | Some(TargetReason::Stop) if malformed.is_some() => TargetReason::MalformedFunctionCall,
@@ -65,9 +61,7 @@ fn candidate<'a>(choice: &'a Choice<'a>, index: usize, reply: &'a Reply, losses:
         None => TargetReason::Stop,
         Some(reason) => reason,
     };
-    if let Some(FinishReason::Other(_)) = &choice.finish_reason {
-        losses.add(format!("choices[{index}].finish_reason"), "is not known to Gemini");
-    }
+    lost::finish_reason(choice.finish_reason.as_ref(), index, losses);
     if parts.is_empty() && reason == TargetReason::Stop {
         // What has ended well has content, as Gemini's SDKs want it.
         parts.push(text_part(Text::default()));
@@ -90,18 +84,11 @@ fn thought(text: Text<'_>) -> Part<'_> {
 }
 
 /// The thoughts, once: vendors tell the same ones in several members.
-fn thoughts<'a>(message: &'a ResponseMessage<'a>, path: &str, losses: &mut Losses) -> Vec<Part<'a>> {
+fn thoughts<'a>(message: &'a ResponseMessage<'a>, index: usize, losses: &mut Losses) -> Vec<Part<'a>> {
     if let Some(blocks) = message.thinking_blocks.as_ref().filter(|blocks| !blocks.is_empty()) {
         return blocks.iter().filter_map(thinking_block).collect();
     }
-    let has_secrets = |detail: &ReasoningDetail<'_>| match detail {
-        ReasoningDetail::Text(detail) => detail.signature.is_some(),
-        ReasoningDetail::Encrypted(_) => true,
-        _ => false,
-    };
-    if message.reasoning_details.iter().flatten().any(has_secrets) {
-        losses.hint(format!("{path}.reasoning_details"), "signatures of this vendor's thinking are not handed on");
-    }
+    lost::seals(message.reasoning_details.as_deref(), index, losses);
     let text = message.reasoning_content.as_ref().or(message.reasoning.as_ref()).filter(|text| !text.is_empty());
     text.map(|text| thought(text.by_ref())).into_iter().collect()
 }
@@ -124,7 +111,7 @@ fn thinking_block<'a>(block: &'a ThinkingBlock<'a>) -> Option<Part<'a>> {
 }
 
 /// Appends the texts, and gives back the whole of them.
-fn text<'a>(message: &'a ResponseMessage<'a>, parts: &mut Vec<Part<'a>>, path: &str, losses: &mut Losses) -> String {
+fn text<'a>(message: &'a ResponseMessage<'a>, parts: &mut Vec<Part<'a>>, index: usize, losses: &mut Losses) -> String {
     let mut whole = String::new();
     let mut push = |parts: &mut Vec<Part<'a>>, text: &'a Text<'a>| {
         if !text.is_empty() {
@@ -136,15 +123,15 @@ fn text<'a>(message: &'a ResponseMessage<'a>, parts: &mut Vec<Part<'a>>, path: &
         None => {}
         Some(Content::Text(text)) => push(parts, text),
         Some(Content::Parts(content)) => {
-            for (index, part) in content.iter().enumerate() {
+            for (place, part) in content.iter().enumerate() {
+                lost::part(part, place, index, losses);
                 match part {
                     SourcePart::Text(part) => push(parts, &part.text),
                     SourcePart::Refusal(part) => push(parts, &part.refusal),
-                    SourcePart::Other(raw) if answer::thoughts_of_part(raw).is_some() => {
-                        let thoughts = answer::thoughts_of_part(raw).unwrap_or_default();
-                        parts.push(thought(thoughts.into()));
+                    SourcePart::Other(raw) => {
+                        parts.extend(answer::thoughts_of_part(raw).map(|thoughts| thought(thoughts.into())));
                     }
-                    _ => losses.add(format!("{path}.content[{index}]"), "is of a kind that is not known in answers"),
+                    SourcePart::ImageUrl(_) | SourcePart::InputAudio(_) | SourcePart::File(_) => {}
                 }
             }
         }
@@ -154,7 +141,7 @@ fn text<'a>(message: &'a ResponseMessage<'a>, parts: &mut Vec<Part<'a>>, path: &
     }
     if let Some(audio) = &message.audio {
         push(parts, &audio.transcript);
-        losses.add(format!("{path}.audio"), "is told in words, since its format is not known");
+        lost::audio(index, losses);
     }
     whole
 }
@@ -163,38 +150,38 @@ fn text<'a>(message: &'a ResponseMessage<'a>, parts: &mut Vec<Part<'a>>, path: &
 fn calls<'a>(
     message: &'a ResponseMessage<'a>,
     parts: &mut Vec<Part<'a>>,
-    path: &str,
+    index: usize,
     reply: &'a Reply,
     losses: &mut Losses,
 ) -> Option<Text<'static>> {
     let mut malformed = None;
-    let mut push = |part: Option<Part<'a>>, name: &str, arguments: &str, path: String| match part {
+    let mut push = |part: Option<Part<'a>>, name: &str, arguments: &str, place: Option<usize>| match part {
         Some(part) => parts.push(part),
         None => {
-            losses.add(path, "has arguments that are no JSON object, which Gemini cannot say");
+            lost::arguments(place, index, losses);
             malformed.get_or_insert_with(|| answer::malformed(name, arguments));
         }
     };
-    for (index, call) in message.tool_calls.iter().flatten().enumerate() {
-        let path = format!("{path}.tool_calls[{index}]");
+    for (place, call) in message.tool_calls.iter().flatten().enumerate() {
+        let place = Some(place);
         match call {
             ToolCall::Function(call) => {
                 let function = &call.function;
                 let name = reply.tools.client_name(&function.name);
                 let part = answer::call(&call.id, name, &function.arguments)
                     .map(|part| Part { thought_signature: call.extra_content.as_ref().and_then(signature), ..part });
-                push(part, name, &function.arguments, path);
+                push(part, name, &function.arguments, place);
             }
             ToolCall::Custom(call) => {
                 let name = reply.tools.client_name(&call.custom.name);
-                push(Some(answer::custom_call(&call.id, name, &call.custom.input)), name, "", path);
+                push(Some(answer::custom_call(&call.id, name, &call.custom.input)), name, "", place);
             }
-            ToolCall::Other(_) => push(None, "", "", path),
+            ToolCall::Other(_) => push(None, "", "", place),
         }
     }
     if let Some(call) = &message.function_call {
         let name = reply.tools.client_name(&call.name);
-        push(answer::call("", name, &call.arguments), name, &call.arguments, format!("{path}.function_call"));
+        push(answer::call("", name, &call.arguments), name, &call.arguments, None);
     }
     malformed
 }

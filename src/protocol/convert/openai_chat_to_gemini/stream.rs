@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use super::answer;
-use super::choice::Choice;
-use crate::protocol::convert::{Reply, StreamConverter, StreamFault};
+use super::choice::{self, Choice};
+use super::{answer, lost};
+use crate::protocol::convert::{Losses, Reply, StreamConverter, StreamFault};
 use crate::protocol::gemini::stream_writer::StreamWriter;
 use crate::protocol::openai_chat::chunks::Chunks;
 use crate::protocol::openai_chat::fault;
@@ -18,19 +18,30 @@ pub struct Stream {
     writer: StreamWriter,
     choices: Vec<Choice>,
     service_tier: Option<String>,
+    losses: Losses,
 }
 
 impl Stream {
     /// A stream that answers what left `reply` behind.
     pub fn new(reply: Rc<Reply>) -> Self {
         let writer = StreamWriter::new(&reply);
-        Self { reply, chunks: Chunks::default(), writer, choices: vec![], service_tier: None }
+        Self {
+            reply,
+            chunks: Chunks::default(),
+            writer,
+            choices: vec![],
+            service_tier: None,
+            losses: Losses::of_stream(),
+        }
     }
 
     fn chunk(&mut self, chunk: &Chunk<'_>, out: &mut Vec<u8>) {
         if let Some(error) = &chunk.error {
             self.writer.fault(&fault::of_member(error), out);
             return;
+        }
+        if chunk.moderation.is_some() {
+            lost::moderation(&mut self.losses);
         }
         self.writer.start(chunk.id.as_deref().unwrap_or_default(), chunk.model.as_deref().unwrap_or_default());
         if let Some(tier) = &chunk.service_tier {
@@ -40,6 +51,7 @@ impl Stream {
             let Some(index) = self.choice(choice.index) else { continue };
             self.writer.candidate(index);
             if let Some(state) = self.choices.get_mut(index) {
+                choice::note(choice, index, &mut self.losses);
                 state.take(choice, &self.reply, &mut self.writer, out);
             }
         }
@@ -65,6 +77,11 @@ impl Stream {
             choice.end(&mut self.writer, out);
         }
         self.writer.finish(out);
+        for index in 0..self.choices.len() {
+            if let Some(key) = self.writer.malformed_call(index) {
+                lost::arguments(choice::place_of(key), index, &mut self.losses);
+            }
+        }
     }
 }
 
@@ -90,6 +107,10 @@ impl StreamConverter for Stream {
 
     fn is_over(&self) -> bool {
         self.writer.is_over()
+    }
+
+    fn losses(&self) -> &Losses {
+        &self.losses
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) {

@@ -4,6 +4,7 @@ mod calls;
 mod content;
 mod end;
 mod messages;
+mod lost;
 mod notes;
 pub mod request;
 pub mod response;

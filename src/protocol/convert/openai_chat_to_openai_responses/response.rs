@@ -1,14 +1,13 @@
 //! A Chat Completions upstream's answer for a Responses client.
 
 use super::end::{End, no_usage, usage};
-use super::notes;
 use super::thoughts::{self, Members, Thought};
+use super::{lost, notes};
 use crate::protocol::convert::names::{ToolKind, made_up_call_id, openai_call_id};
 use crate::protocol::convert::{ConvertError, Losses, Reply, StreamFault, custom_input};
-use crate::protocol::openai_chat::fault;
 use crate::protocol::openai_chat::wire::content::{Content, Part};
 use crate::protocol::openai_chat::wire::message::{FunctionCall as SourceCall, ToolCall};
-use crate::protocol::openai_chat::wire::response::{Choice, FinishReason, Response, ResponseMessage};
+use crate::protocol::openai_chat::wire::response::{Choice, Response, ResponseMessage};
 use crate::protocol::openai_responses::local_tools::LocalTool;
 use crate::protocol::openai_responses::wire::content::{OutputText, Part as Target, PlainText, Refusal};
 use crate::protocol::openai_responses::wire::item::{CustomToolCall, FunctionCall, Item, Message, ReasoningItem, Role};
@@ -23,22 +22,16 @@ pub fn convert<'a>(
     losses: &mut Losses,
 ) -> Result<TargetResponse<'a>, ConvertError> {
     let Some(choice) = response.choices.first() else {
-        return Err(match &response.error {
-            Some(error) => ConvertError::Failed(fault::of_member(error)),
-            None => ConvertError::Unreadable("it has no choices".to_owned()),
-        });
+        return Err(ConvertError::Unreadable("it has no choices".to_owned()));
     };
     if response.choices.len() > 1 {
-        losses.add("choices[1]", "one answer is all that can be told");
+        lost::choices(losses);
     }
     let end = choice.finish_reason.as_ref().map_or(End::Whole, End::of);
     if end == End::Broken {
-        let error = response.error.as_ref().map(fault::of_member);
-        return Err(ConvertError::Failed(error.unwrap_or_else(StreamFault::cut_off)));
+        return Err(ConvertError::Failed(StreamFault::cut_off()));
     }
-    if matches!(choice.finish_reason, Some(FinishReason::Other(_))) {
-        losses.add("choices[0].finish_reason", "is not known");
-    }
+    lost::finish_reason(choice.finish_reason.as_ref(), losses);
     let mut target = echo::response(reply);
     let incomplete = end.incomplete();
     target.status = Some(if incomplete.is_some() { Status::Incomplete } else { Status::Completed });
@@ -54,7 +47,7 @@ pub fn convert<'a>(
         target.service_tier = Some(tier.by_ref());
     }
     if response.moderation.is_some() {
-        losses.add("moderation", "the verdicts have another form, left out");
+        lost::moderation(losses);
     }
     Ok(target)
 }
@@ -139,16 +132,12 @@ impl<'a> Output<'a> {
             Some(Content::Text(_)) | None => {}
         }
         if let Some(audio) = &message.audio {
-            losses.add("choices[0].message.audio", "only what is said in it can be told");
+            lost::audio(losses);
             parts.push(output_text(audio.transcript.by_ref()));
         }
         if let Some(Target::OutputText(part)) = parts.first_mut() {
-            let annotations = message.annotations.iter().flatten();
-            let converted: Vec<_> = annotations.clone().filter_map(notes::annotation).collect();
-            if converted.len() < annotations.count() {
-                losses.add("choices[0].message.annotations", "notes of an unknown type, left out");
-            }
-            part.annotations = Some(converted);
+            lost::annotations(message.annotations.as_deref(), losses);
+            part.annotations = Some(message.annotations.iter().flatten().filter_map(notes::annotation).collect());
             let tokens = choice.logprobs.as_ref().and_then(|logprobs| logprobs.content.as_deref());
             part.logprobs = Some(notes::logprobs(tokens.unwrap_or_default()));
         }
@@ -156,14 +145,13 @@ impl<'a> Output<'a> {
         if let Some(refusal) = refusal {
             parts.push(Target::Refusal(Refusal { refusal: refusal.by_ref() }));
         }
-        if choice.logprobs.as_ref().is_some_and(|logprobs| logprobs.refusal.is_some()) {
-            losses.add("choices[0].logprobs.refusal", "a refusal has none");
-        }
+        lost::logprobs(choice.logprobs.as_ref(), losses);
         parts
     }
 
     fn said_parts(&mut self, said: &'a [Part<'a>], parts: &mut Vec<Target<'a>>, losses: &mut Losses) {
         for (index, part) in said.iter().enumerate() {
+            lost::part(part, index, losses);
             match part {
                 Part::Text(part) => parts.push(output_text(part.text.by_ref())),
                 Part::Refusal(part) => {
@@ -172,7 +160,7 @@ impl<'a> Output<'a> {
                 Part::Other(raw) if let Some(text) = thoughts::mistral_thinking(raw) => {
                     self.open_reasoning().text.push_str(&text);
                 }
-                _ => losses.add(format!("choices[0].message.content[{index}]"), "a part of an unknown type, left out"),
+                _ => {}
             }
         }
     }

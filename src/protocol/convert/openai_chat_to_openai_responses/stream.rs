@@ -4,9 +4,9 @@ use std::rc::Rc;
 
 use super::calls::Calls;
 use super::end::{End, no_usage, usage};
-use super::notes;
 use super::thoughts::{self, Members, Thought};
-use crate::protocol::convert::{Reply, StreamConverter, StreamFault};
+use super::{lost, notes};
+use crate::protocol::convert::{Losses, Reply, StreamConverter, StreamFault};
 use crate::protocol::openai_chat::chunks::Chunks;
 use crate::protocol::openai_chat::fault;
 use crate::protocol::openai_chat::wire::content::{Content, Part};
@@ -25,6 +25,7 @@ pub struct Stream {
     /// Whether the source has said so.
     is_done: bool,
     has_usage: bool,
+    losses: Losses,
 }
 
 impl Stream {
@@ -38,6 +39,7 @@ impl Stream {
             end: None,
             is_done: false,
             has_usage: false,
+            losses: Losses::of_stream(),
         }
     }
 
@@ -49,16 +51,24 @@ impl Stream {
             self.writer.usage(usage);
             self.has_usage = true;
         }
-        // A Responses client has asked for one answer.
-        for choice in chunk.choices.iter().flatten().filter(|choice| choice.index == 0) {
+        if chunk.moderation.is_some() {
+            lost::moderation(&mut self.losses);
+        }
+        for choice in chunk.choices.iter().flatten() {
+            // A Responses client has asked for one answer.
+            if choice.index != 0 {
+                lost::choices(&mut self.losses);
+                continue;
+            }
             self.writer.start(chunk.model.as_deref(), out);
             self.choice(choice, out);
         }
     }
 
     fn choice(&mut self, choice: &ChunkChoice<'_>, out: &mut Vec<u8>) {
-        let Self { reply, writer, calls, end, .. } = self;
+        let Self { reply, writer, calls, end, losses, .. } = self;
         let delta = &choice.delta;
+        note(choice, losses);
         think(delta, writer, out);
         say(delta, choice.logprobs.as_ref(), writer, out);
         for call in delta.tool_calls.iter().flatten() {
@@ -82,6 +92,20 @@ impl Stream {
         }
         self.writer.finish(end.incomplete(), out);
     }
+}
+
+/// Notes what of `choice` the client is not told.
+fn note(choice: &ChunkChoice<'_>, losses: &mut Losses) {
+    let delta = &choice.delta;
+    if let Some(Content::Parts(parts)) = &delta.content {
+        parts.iter().enumerate().for_each(|(index, part)| lost::part(part, index, losses));
+    }
+    if delta.audio.is_some() {
+        lost::audio(losses);
+    }
+    lost::annotations(delta.annotations.as_deref(), losses);
+    lost::logprobs(choice.logprobs.as_ref(), losses);
+    lost::finish_reason(choice.finish_reason.as_ref(), losses);
 }
 
 fn think(delta: &Delta<'_>, writer: &mut StreamWriter, out: &mut Vec<u8>) {
@@ -145,6 +169,10 @@ impl StreamConverter for Stream {
 
     fn is_over(&self) -> bool {
         self.writer.is_over()
+    }
+
+    fn losses(&self) -> &Losses {
+        &self.losses
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) {

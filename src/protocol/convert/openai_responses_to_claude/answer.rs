@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::json;
 
-use super::hosted;
+use super::{hosted, lost};
 use crate::protocol::claude::wire::citation::{Citation, WebSearchResultLocation};
 use crate::protocol::claude::wire::content::{ContentBlock, TextBlock, ThinkingBlock, ToolUseBlock};
 use crate::protocol::convert::claude_to_openai_responses::sealed;
@@ -39,12 +39,14 @@ impl<'a> Blocks<'a> {
 
     /// Adds the item at `index` of the output.
     pub(super) fn item(&mut self, item: &'a Item<'a>, index: usize, losses: &mut Losses) {
-        let path = format!("output[{index}]");
         match item {
-            Item::Message(message) => self.message(message, &path, losses),
+            Item::Message(message) => {
+                lost::message(message, index, losses);
+                self.message(message);
+            }
             Item::Reasoning(item) => self.blocks.extend(thinking(item).map(ContentBlock::Thinking)),
             Item::FunctionCall(call) => {
-                self.call(&call.call_id, &call.name, input_or_wrapped(&call.arguments, &path, losses));
+                self.call(&call.call_id, &call.name, input_or_wrapped(&call.arguments, index, losses));
             }
             Item::CustomToolCall(call) => {
                 self.call(&call.call_id, &call.name, Raw::of(&json!({CUSTOM_INPUT: &*call.input})).ok());
@@ -55,28 +57,25 @@ impl<'a> Blocks<'a> {
                     self.call(call.call_id, call.tool.name(), input);
                 }
                 (None, Some(blocks)) => self.blocks.extend(blocks),
-                (None, None) => losses.add_once(path, "an item of this type is not known to the client"),
+                (None, None) => lost::item(index, losses),
             },
         }
     }
 
-    fn message(&mut self, message: &'a Message<'a>, path: &str, losses: &mut Losses) {
+    fn message(&mut self, message: &'a Message<'a>) {
         let parts = match &message.content {
             TextOr::Text(text) => return self.text(text.by_ref(), Vec::new()),
             TextOr::Structured(parts) => parts,
         };
-        for (index, part) in parts.iter().enumerate() {
+        for part in parts {
             match part {
-                Part::OutputText(part) => {
-                    note_text(part, &format!("{path}.content[{index}]"), losses);
-                    self.text(part.text.by_ref(), citations(part));
-                }
+                Part::OutputText(part) => self.text(part.text.by_ref(), citations(part)),
                 Part::InputText(part) => self.text(part.text.by_ref(), Vec::new()),
                 Part::Refusal(part) => {
                     self.text(part.refusal.by_ref(), Vec::new());
                     self.refusal = Some(part.refusal.to_string());
                 }
-                _ => losses.add(format!("{path}.content[{index}]"), "a part of this type is not known to the client"),
+                _ => {}
             }
         }
     }
@@ -98,16 +97,6 @@ impl<'a> Blocks<'a> {
             toolset_name: None,
             cache_control: None,
         })));
-    }
-}
-
-fn note_text(part: &OutputText<'_>, path: &str, losses: &mut Losses) {
-    if part.logprobs.as_ref().is_some_and(|logprobs| !logprobs.is_empty()) {
-        losses.hint_once(format!("{path}.logprobs"), "the client knows no probabilities");
-    }
-    let is_foreign = |annotation: &Annotation<'_>| !matches!(annotation, Annotation::UrlCitation(_));
-    if part.annotations.iter().flatten().any(is_foreign) {
-        losses.hint_once(format!("{path}.annotations"), "files are cited in no way that the client knows");
     }
 }
 
@@ -139,9 +128,9 @@ pub(super) fn input<'a>(arguments: &'a str) -> Option<Raw<'a>> {
 
 /// Arguments as an object. What is no JSON, since it was cut, is kept in one, as Claude's vendor advises
 /// (<https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming>).
-fn input_or_wrapped<'a>(arguments: &'a str, path: &str, losses: &mut Losses) -> Option<Raw<'a>> {
+fn input_or_wrapped<'a>(arguments: &'a str, index: usize, losses: &mut Losses) -> Option<Raw<'a>> {
     input(arguments).or_else(|| {
-        losses.add(format!("{path}.arguments"), "the arguments are no JSON object, they are wrapped in one");
+        lost::arguments(index, losses);
         Raw::of(&json!({"INVALID_JSON": arguments})).ok()
     })
 }

@@ -10,6 +10,7 @@ mod client_tools;
 mod content;
 mod ending;
 mod hosted;
+mod lost;
 mod items;
 mod settings;
 mod thinking;

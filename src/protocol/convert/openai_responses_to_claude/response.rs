@@ -5,8 +5,7 @@ use super::ending;
 use crate::protocol::claude::wire::request::Role;
 use crate::protocol::claude::wire::response::{Message as Target, StopReason};
 use crate::protocol::convert::{ConvertError, Losses, Reply};
-use crate::protocol::openai_responses::wire::response::Response;
-use crate::protocol::openai_responses::{fault, wire::response::Usage};
+use crate::protocol::openai_responses::wire::response::{Response, Usage};
 use crate::protocol::wire::Text;
 
 /// Converts `response`.
@@ -15,9 +14,6 @@ pub fn convert<'a>(
     reply: &'a Reply,
     losses: &mut Losses,
 ) -> Result<Target<'a>, ConvertError> {
-    if let Some(fault) = fault::of_unfinished(response) {
-        return Err(ConvertError::Failed(fault));
-    }
     let mut blocks = Blocks::new(reply);
     for (index, item) in response.output.iter().enumerate() {
         blocks.item(item, index, losses);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::answer::{self, Blocks, SECTION};
-use super::ending;
+use super::{ending, lost};
 use crate::protocol::claude::stream_writer::StreamWriter;
 use crate::protocol::claude::wire::response::StopReason;
 use crate::protocol::convert::claude_to_openai_responses::sealed;
@@ -28,6 +28,7 @@ pub struct Stream {
     /// The text of the message so far, from which citations are taken.
     text: String,
     refusal: Option<String>,
+    losses: Losses,
 }
 
 /// What was written of an item.
@@ -51,6 +52,7 @@ impl Stream {
             seen: 0,
             text: String::new(),
             refusal: None,
+            losses: Losses::of_stream(),
         }
     }
 
@@ -141,7 +143,7 @@ impl Stream {
         }
         let Written { has_content, is_call, .. } = written.unwrap_or_default();
         match &*event.item {
-            Item::Message(_) if has_content => {}
+            Item::Message(message) if has_content => lost::message(message, key, &mut self.losses),
             Item::Reasoning(item) => self.reasoning(item, has_content, out),
             Item::FunctionCall(call) if is_call => {
                 if !has_content {
@@ -174,7 +176,7 @@ impl Stream {
     fn whole(&mut self, item: &Item<'_>, index: usize, out: &mut Vec<u8>) {
         let reply = self.reply.clone();
         let mut blocks = Blocks::new(&reply);
-        blocks.item(item, index, &mut Losses::default());
+        blocks.item(item, index, &mut self.losses);
         for block in &blocks.blocks {
             self.writer.block(block, out);
         }
@@ -182,6 +184,9 @@ impl Stream {
     }
 
     fn complete(&mut self, response: &Response<'_>, out: &mut Vec<u8>) {
+        if let Some(fault) = fault::of_unfinished(response) {
+            return self.writer.fault(&fault, out);
+        }
         self.start(response, out);
         // Servers that send no events for items have them here at least.
         if self.seen == 0 {
@@ -235,6 +240,10 @@ impl StreamConverter for Stream {
 
     fn is_over(&self) -> bool {
         self.writer.is_over()
+    }
+
+    fn losses(&self) -> &Losses {
+        &self.losses
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) {

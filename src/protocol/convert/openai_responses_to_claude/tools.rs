@@ -14,7 +14,7 @@ use crate::protocol::convert::to_claude::{self, schema};
 use crate::protocol::convert::{Context, ConvertError, Losses, Notes, ServerTools};
 use crate::protocol::openai_responses::local_tools::LocalTool;
 use crate::protocol::openai_responses::wire::tools as responses;
-use crate::protocol::wire::{Raw, Text};
+use crate::protocol::wire::{Hidden, Raw, Text};
 
 /// The tools of a request, from all the places where Responses has them.
 pub(super) struct Toolbox<'a> {
@@ -287,7 +287,7 @@ impl<'a> Toolbox<'a> {
             kind: "url".into(),
             url: url.by_ref(),
             name: label.by_ref(),
-            authorization_token: tool.authorization.as_ref().map(Text::by_ref),
+            authorization_token: tool.authorization.as_ref().map(|token| Hidden(token.0.by_ref())),
             tool_configuration: None,
         });
         let toolset = McpToolset {

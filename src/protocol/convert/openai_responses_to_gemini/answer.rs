@@ -65,6 +65,11 @@ pub(super) fn code<'a>(call: &'a CodeInterpreterCall<'a>) -> [Part<'a>; 2] {
     ]
 }
 
+/// Whether the image was made.
+pub(super) fn has_image(call: &ImageGenerationCall<'_>) -> bool {
+    call.result.as_deref().is_some_and(|data| !data.is_empty())
+}
+
 /// An image, if it was made.
 pub(super) fn image<'a>(call: &'a ImageGenerationCall<'a>) -> Option<Part<'a>> {
     let data = call.result.as_deref().filter(|data| !data.is_empty())?;
@@ -73,14 +78,13 @@ pub(super) fn image<'a>(call: &'a ImageGenerationCall<'a>) -> Option<Part<'a>> {
     Some(Part { inline_data: Some(blob), ..Part::default() })
 }
 
-/// Why the answer ended, and the same in words; `None` if it failed or was not made.
+/// Why the answer ended, and the same in words.
 pub(super) fn finish_reason(
     response: &Response<'_>,
     has_refused: bool,
-) -> Option<(FinishReason<'static>, Option<&'static str>)> {
+) -> (FinishReason<'static>, Option<&'static str>) {
     let reason = response.incomplete_details.as_ref().and_then(|details| details.reason.as_ref());
-    Some(match (response.status.as_ref(), reason) {
-        (Some(Status::Failed | Status::Cancelled | Status::Queued | Status::InProgress), _) => return None,
+    match (response.status.as_ref(), reason) {
         (Some(Status::Incomplete), Some(IncompleteReason::MaxOutputTokens)) => (FinishReason::MaxTokens, None),
         (Some(Status::Incomplete), Some(IncompleteReason::ContentFilter)) => {
             (FinishReason::Safety, Some("the provider's filter stopped the answer"))
@@ -88,7 +92,7 @@ pub(super) fn finish_reason(
         (Some(Status::Incomplete), _) => (FinishReason::Unspecific, Some("the provider stopped the answer")),
         _ if has_refused => (FinishReason::Safety, Some("the model refused")),
         _ => (FinishReason::Stop, None),
-    })
+    }
 }
 
 /// The member `usageMetadata` (B38): thoughts stand beside the candidates.

@@ -8,6 +8,7 @@ mod answer;
 mod calls;
 mod grounding;
 mod items;
+mod lost;
 mod media;
 mod options;
 mod outputs;

@@ -3,14 +3,14 @@
 use super::answer;
 use super::calls::object;
 use super::grounding::Sources;
+use super::lost;
 use crate::protocol::convert::gemini_to_openai_responses::thinking;
 use crate::protocol::convert::{ConvertError, Losses, Reply};
 use crate::protocol::gemini::wire::content::{Content, FunctionCall, Part, Role};
 use crate::protocol::gemini::wire::grounding::{LogprobsResult, TokenCandidate, TopCandidates};
 use crate::protocol::gemini::wire::proto::{Count, Number};
 use crate::protocol::gemini::wire::response::{Candidate, FinishReason, GenerateContentResponse as Target};
-use crate::protocol::openai_responses::fault;
-use crate::protocol::openai_responses::wire::content::{Annotation, LogProb, Part as ItemPart, TopLogProb};
+use crate::protocol::openai_responses::wire::content::{LogProb, Part as ItemPart, TopLogProb};
 use crate::protocol::openai_responses::wire::item::{Item, Message, ReasoningItem};
 use crate::protocol::openai_responses::wire::response::Response;
 use crate::protocol::wire::{Raw, Text, TextOr};
@@ -23,14 +23,11 @@ pub fn convert<'a>(
 ) -> Result<Target<'a>, ConvertError> {
     let mut answer = Answer::default();
     for (index, item) in response.output.iter().enumerate() {
-        answer.item(item, reply, &format!("output[{index}]"), losses);
+        lost::item(item, index, losses);
+        answer.item(item, reply, index, losses);
     }
     answer.place_signature();
-    let Some((mut reason, mut message)) = answer::finish_reason(response, answer.has_refused) else {
-        return Err(ConvertError::Failed(
-            fault::of_unfinished(response).unwrap_or_else(|| fault::of_response(response)),
-        ));
-    };
+    let (mut reason, mut message) = answer::finish_reason(response, answer.has_refused);
     if answer.has_malformed_call && reason == FinishReason::Stop {
         reason = FinishReason::MalformedFunctionCall;
         message = Some("the arguments of a call are no JSON object");
@@ -70,25 +67,22 @@ struct Answer<'a> {
 }
 
 impl<'a> Answer<'a> {
-    fn item(&mut self, item: &'a Item<'a>, reply: &'a Reply, path: &str, losses: &mut Losses) {
+    fn item(&mut self, item: &'a Item<'a>, reply: &'a Reply, index: usize, losses: &mut Losses) {
         if let Some(call) = answer::call(item, reply) {
-            self.call(call, path, losses);
+            self.call(call, index, losses);
             return;
         }
         match item {
-            Item::Message(message) => self.message(message, path, losses),
+            Item::Message(message) => self.message(message),
             Item::Reasoning(reasoning) => self.reasoning(reasoning),
             Item::WebSearchCall(call) => self.sources.search(call),
             Item::CodeInterpreterCall(call) => answer::code(call).into_iter().for_each(|part| self.push(part)),
-            Item::ImageGenerationCall(call) => match answer::image(call) {
-                Some(part) => self.push(part),
-                None => losses.add(path, "the image was not made"),
-            },
-            _ => losses.add(path, "Gemini has no such part"),
+            Item::ImageGenerationCall(call) => answer::image(call).into_iter().for_each(|part| self.push(part)),
+            _ => {}
         }
     }
 
-    fn message(&mut self, message: &'a Message<'a>, path: &str, losses: &mut Losses) {
+    fn message(&mut self, message: &'a Message<'a>) {
         let parts = match &message.content {
             TextOr::Text(text) => {
                 self.text(text);
@@ -96,14 +90,10 @@ impl<'a> Answer<'a> {
             }
             TextOr::Structured(parts) => parts,
         };
-        for (index, part) in parts.iter().enumerate() {
+        for part in parts {
             match part {
                 ItemPart::OutputText(text) => {
                     self.sources.cite(text, self.parts.len(), 0);
-                    let is_page = |annotation: &Annotation<'_>| matches!(annotation, Annotation::UrlCitation(_));
-                    if !text.annotations.iter().flatten().all(is_page) {
-                        losses.add(format!("{path}.content[{index}].annotations"), "Gemini cites pages only");
-                    }
                     self.logprobs.extend(text.logprobs.iter().flatten());
                     self.text(&text.text);
                 }
@@ -111,7 +101,7 @@ impl<'a> Answer<'a> {
                     self.has_refused = true;
                     self.text(&refusal.refusal);
                 }
-                _ => losses.add(format!("{path}.content[{index}]"), "Gemini has no such part"),
+                _ => {}
             }
         }
     }
@@ -132,11 +122,11 @@ impl<'a> Answer<'a> {
         }
     }
 
-    fn call(&mut self, call: answer::Call<'a>, path: &str, losses: &mut Losses) {
+    fn call(&mut self, call: answer::Call<'a>, index: usize, losses: &mut Losses) {
         let arguments = object(&call.arguments).map(|arguments| Raw::of(&arguments));
         let Some(Ok(arguments)) = arguments else {
             self.has_malformed_call = true;
-            losses.add(format!("{path}.arguments"), "a call whose arguments are no JSON object is left out");
+            lost::arguments(index, losses);
             return;
         };
         let call = FunctionCall { id: Some(call.id.into()), name: Some(call.name.into()), args: Some(arguments) };

@@ -4,8 +4,9 @@ use std::rc::Rc;
 
 use super::answer;
 use super::grounding::Sources;
+use super::lost;
 use crate::protocol::convert::gemini_to_openai_responses::thinking;
-use crate::protocol::convert::{Reply, StreamConverter, StreamFault};
+use crate::protocol::convert::{Losses, Reply, StreamConverter, StreamFault};
 use crate::protocol::gemini::stream_writer::StreamWriter;
 use crate::protocol::openai_responses::fault;
 use crate::protocol::openai_responses::wire::content::Part;
@@ -24,6 +25,7 @@ pub struct Stream {
     /// How many bytes of text were written.
     text_bytes: usize,
     has_refused: bool,
+    losses: Losses,
 }
 
 /// An item that has begun. Its place in the list is its key at the writer.
@@ -50,6 +52,7 @@ impl Stream {
             sources: Sources::default(),
             text_bytes: 0,
             has_refused: false,
+            losses: Losses::of_stream(),
         }
     }
 
@@ -143,6 +146,8 @@ impl Stream {
         if std::mem::replace(&mut seen.is_done, true) {
             return;
         }
+        let index = seen.output_index.and_then(|index| usize::try_from(index).ok()).unwrap_or(key);
+        lost::item(item, index, &mut self.losses);
         let (has_content, is_call, text_start) = (seen.has_content, seen.is_call, seen.text_start);
         match item {
             Item::Message(message) => self.end_message(message, has_content, text_start, out),
@@ -209,6 +214,9 @@ impl Stream {
     }
 
     fn complete(&mut self, response: &Response<'_>, out: &mut Vec<u8>) {
+        if let Some(fault) = fault::of_unfinished(response) {
+            return self.writer.fault(&fault, out);
+        }
         self.writer.start(&response.id, response.model.as_deref().unwrap_or_default());
         // Some servers show all items in the last event only.
         let unseen = if self.items.is_empty() { response.output.as_slice() } else { &[] };
@@ -216,10 +224,7 @@ impl Stream {
             let key = self.item(id_of(item), Some(index as u64));
             self.end(key, item, out);
         }
-        let Some((reason, message)) = answer::finish_reason(response, self.has_refused) else {
-            self.writer.fault(&fault::of_response(response), out);
-            return;
-        };
+        let (reason, message) = answer::finish_reason(response, self.has_refused);
         self.writer.finish_reason(reason, message);
         if let Some(usage) = &response.usage {
             self.writer.usage(&answer::usage(usage));
@@ -228,6 +233,9 @@ impl Stream {
             self.writer.grounding(&grounding);
         }
         self.writer.finish(out);
+        if let Some(key) = self.writer.malformed_call(0) {
+            lost::arguments(key, &mut self.losses);
+        }
     }
 }
 
@@ -257,6 +265,10 @@ impl StreamConverter for Stream {
 
     fn is_over(&self) -> bool {
         self.writer.is_over()
+    }
+
+    fn losses(&self) -> &Losses {
+        &self.losses
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) {

@@ -13,7 +13,7 @@ use crate::protocol::openai_responses::local_tools::LocalTool;
 use crate::protocol::openai_responses::wire::tools::{
     CustomTool, CustomToolFormat, FunctionTool, McpTool, Tool, ToolSearchTool, WebSearchTool,
 };
-use crate::protocol::wire::{Raw, Text, TextOr};
+use crate::protocol::wire::{Hidden, Raw, Text, TextOr};
 
 /// The tools of a request.
 pub(super) struct Tools<'a> {
@@ -234,19 +234,19 @@ impl<'a> Tools<'a> {
             return self.refuse(path, message, notes);
         };
         let mut headers = match &server.headers {
-            Some(headers) => headers
+            Some(Hidden(headers)) => headers
                 .read::<Members<'_, Text<'_>>>()
                 .map_err(|_| ConvertError::invalid(format!("{path}.headers"), "this has to be an object of strings"))?,
             None => Members(Vec::new()),
         };
         if let Some(token) = &server.authorization {
-            headers.0.push(("Authorization".into(), format!("Bearer {}", &**token).into()));
+            headers.0.push(("Authorization".into(), format!("Bearer {}", &*token.0).into()));
         }
         self.servers.push(McpServer {
             name: Some(server.server_label.by_ref()),
             streamable_http_transport: Some(StreamableHttpTransport {
                 url: Some(url.by_ref()),
-                headers: (!headers.0.is_empty()).then_some(headers),
+                headers: (!headers.0.is_empty()).then_some(Hidden(headers)),
                 ..StreamableHttpTransport::default()
             }),
         });

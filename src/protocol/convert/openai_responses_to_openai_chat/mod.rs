@@ -3,6 +3,7 @@
 mod content;
 mod end;
 mod input;
+mod lost;
 mod notes;
 pub mod request;
 pub mod response;

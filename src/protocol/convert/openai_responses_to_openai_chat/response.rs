@@ -1,8 +1,8 @@
 //! A Responses upstream's answer for a Chat Completions client.
 
 use super::end::{finish_reason, usage};
-use super::notes;
 use super::turns::joined;
+use super::{lost, notes};
 use crate::protocol::convert::names::ToolKind;
 use crate::protocol::convert::seal::{Family, seal};
 use crate::protocol::convert::{ConvertError, Losses, Reply, custom_input};
@@ -14,7 +14,6 @@ use crate::protocol::openai_chat::wire::message::{
 use crate::protocol::openai_chat::wire::response::{
     Annotation, Choice, FinishReason, Logprobs, Response as Target, ResponseMessage, TokenLogprob,
 };
-use crate::protocol::openai_responses::fault;
 use crate::protocol::openai_responses::wire::content::{OutputText, Part};
 use crate::protocol::openai_responses::wire::item::{FunctionCall as SourceCall, Item, Message, ReasoningItem};
 use crate::protocol::openai_responses::wire::response::Response;
@@ -29,18 +28,19 @@ pub fn convert<'a>(
     reply: &'a Reply,
     losses: &mut Losses,
 ) -> Result<Target<'a>, ConvertError> {
-    if let Some(fault) = fault::of_unfinished(response) {
-        return Err(ConvertError::Failed(fault));
-    }
     let mut answer = Answer::new(reply);
     for (index, item) in response.output.iter().enumerate() {
-        answer.item(item, index, losses);
+        lost::item(item, index, losses);
+        answer.item(item);
     }
     if response.moderation.is_some() {
-        losses.add("moderation", "the verdicts have another form, left out");
+        lost::moderation(losses);
     }
     let mut reason = finish_reason(response);
     if reason == FinishReason::Stop && !answer.calls.is_empty() {
+        if reply.legacy_functions && answer.calls.len() > 1 {
+            lost::calls(losses);
+        }
         reason = if reply.legacy_functions { FinishReason::FunctionCall } else { FinishReason::ToolCalls };
     }
     Ok(Target {
@@ -67,8 +67,6 @@ struct Answer<'a> {
     calls: Vec<ToolCall<'a>>,
     annotations: Vec<Annotation<'a>>,
     logprobs: Vec<TokenLogprob<'a>>,
-    /// Whether an item was left out, since only the first is told.
-    has_lost: bool,
 }
 
 impl<'a> Answer<'a> {
@@ -83,57 +81,43 @@ impl<'a> Answer<'a> {
             calls: vec![],
             annotations: vec![],
             logprobs: vec![],
-            has_lost: false,
         }
     }
 
-    fn item(&mut self, item: &'a Item<'a>, index: usize, losses: &mut Losses) {
+    fn item(&mut self, item: &'a Item<'a>) {
         match item {
-            Item::Message(message) => self.message(message, index, losses),
+            Item::Message(message) => self.message(message),
             Item::Reasoning(reasoning) => self.reasoning(reasoning),
             Item::FunctionCall(call) => self.function_call(call),
             Item::CustomToolCall(call) => {
                 let name = self.reply.tools.client_name(&call.name).into();
                 self.custom_call(call.call_id.by_ref(), name, call.input.by_ref());
             }
-            _ if !self.has_lost => {
-                self.has_lost = true;
-                losses.add(format!("output[{index}]"), "items of the provider's own tools, left out");
-            }
             _ => {}
         }
     }
 
-    fn message(&mut self, message: &'a Message<'a>, index: usize, losses: &mut Losses) {
+    fn message(&mut self, message: &'a Message<'a>) {
         match &message.content {
             TextOr::Text(text) => self.text(text),
             TextOr::Structured(parts) => {
-                for (place, part) in parts.iter().enumerate() {
+                for part in parts {
                     match part {
-                        Part::OutputText(part) => self.output_text(part, index, place, losses),
+                        Part::OutputText(part) => self.output_text(part),
                         Part::Refusal(part) => self.refusals.push(part.refusal.by_ref()),
                         Part::ReasoningText(part) | Part::SummaryText(part) => self.reasoning.push(part.text.by_ref()),
-                        _ => {
-                            let path = format!("output[{index}].content[{place}]");
-                            losses.add(path, "a part of an unknown type, left out");
-                        }
+                        _ => {}
                     }
                 }
             }
         }
     }
 
-    fn output_text(&mut self, part: &'a OutputText<'a>, index: usize, place: usize, losses: &mut Losses) {
+    fn output_text(&mut self, part: &'a OutputText<'a>) {
         self.text(&part.text);
         let offset = self.characters - characters(&part.text);
         let annotations = part.annotations.as_deref().unwrap_or_default();
-        let converted = annotations.iter().filter_map(|annotation| notes::annotation(annotation, offset));
-        let before = self.annotations.len();
-        self.annotations.extend(converted);
-        if self.annotations.len() - before < annotations.len() {
-            let path = format!("output[{index}].content[{place}].annotations");
-            losses.add(path, "only citations of web pages can be told");
-        }
+        self.annotations.extend(annotations.iter().filter_map(|annotation| notes::annotation(annotation, offset)));
         self.logprobs.extend(notes::logprobs(part.logprobs.as_deref().unwrap_or_default()));
     }
 

@@ -3,9 +3,9 @@
 use std::rc::Rc;
 
 use super::end::{finish_reason, usage};
-use super::notes;
 use super::response::{PARAGRAPH, characters, encrypted};
-use crate::protocol::convert::{MAX_DEPTH, Reply, StreamConverter, StreamFault};
+use super::{lost, notes};
+use crate::protocol::convert::{Losses, MAX_DEPTH, Reply, StreamConverter, StreamFault};
 use crate::protocol::json;
 use crate::protocol::openai_chat::fault::of_member;
 use crate::protocol::openai_chat::stream_writer::StreamWriter;
@@ -28,6 +28,11 @@ pub struct Stream {
     reasoning: Part,
     /// How many sealed pieces of reasoning came.
     seals: usize,
+    /// Whether whole items came.
+    has_items: bool,
+    /// Whether the client has a place for one call only.
+    knows_one_call: bool,
+    losses: Losses,
 }
 
 /// A call that has begun.
@@ -58,12 +63,15 @@ impl Stream {
     /// A stream that answers what left `reply` behind.
     pub fn new(reply: Rc<Reply>) -> Self {
         Self {
+            knows_one_call: reply.legacy_functions,
+            has_items: false,
             writer: StreamWriter::new(reply),
             calls: vec![],
             text: Part::default(),
             refusal: Part::default(),
             reasoning: Part::default(),
             seals: 0,
+            losses: Losses::of_stream(),
         }
     }
 
@@ -96,7 +104,10 @@ impl Stream {
             Event::FunctionCallArgumentsDelta(delta) | Event::CustomToolCallInputDelta(delta) => {
                 self.arguments(delta.item_id.as_deref(), delta.output_index, &delta.delta, out);
             }
-            Event::OutputItemDone(event) => self.done(&event.item, event.output_index, out),
+            Event::OutputItemDone(event) => {
+                self.note(&event.item, event.output_index);
+                self.done(&event.item, event.output_index, out);
+            }
             Event::Completed(event) | Event::Incomplete(event) => self.end(&event.response, out),
             Event::Failed(event) => {
                 self.writer.fault(&fault::of_response(&event.response), out);
@@ -105,6 +116,13 @@ impl Stream {
             // Events that repeat, and those of tools that run at the vendor.
             _ => {}
         }
+    }
+
+    /// Notes what of a whole item the client is not told.
+    fn note(&mut self, item: &Item<'_>, output_index: Option<u64>) {
+        self.has_items = true;
+        let index = output_index.and_then(|index| usize::try_from(index).ok()).unwrap_or_default();
+        lost::item(item, index, &mut self.losses);
     }
 
     fn text(&mut self, delta: &DeltaEvent<'_>, out: &mut Vec<u8>) {
@@ -135,6 +153,9 @@ impl Stream {
         };
         let item_id = item_id.as_deref().map(str::to_owned);
         self.calls.push(Call { item_id, output_index, index, has_arguments: !arguments.is_empty() });
+        if self.knows_one_call && self.calls.len() > 1 {
+            lost::calls(&mut self.losses);
+        }
         // Some servers send the whole at once.
         self.writer.arguments(CHOICE, index, arguments, out);
     }
@@ -177,6 +198,9 @@ impl Stream {
             return self.writer.fault(&fault, out);
         }
         self.writer.start(response.model.as_deref(), out);
+        if response.moderation.is_some() {
+            lost::moderation(&mut self.losses);
+        }
         self.catch_up(response, out);
         self.writer.finish_reason(CHOICE, finish_reason(response), out);
         if let Some(tokens) = &response.usage {
@@ -191,7 +215,11 @@ impl Stream {
     fn catch_up(&mut self, response: &Response<'_>, out: &mut Vec<u8>) {
         let has_texts = self.text.place.is_some() || self.refusal.place.is_some();
         let has_calls = !self.calls.is_empty();
+        let has_items = self.has_items;
         for (index, item) in (0..).zip(&response.output) {
+            if !has_items {
+                self.note(item, Some(index));
+            }
             match item {
                 Item::Message(message) if !has_texts => self.message(message, index, out),
                 Item::FunctionCall(_) | Item::CustomToolCall(_) if !has_calls => self.done(item, Some(index), out),
@@ -262,6 +290,10 @@ impl StreamConverter for Stream {
 
     fn is_over(&self) -> bool {
         self.writer.is_over()
+    }
+
+    fn losses(&self) -> &Losses {
+        &self.losses
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) {

@@ -6,6 +6,7 @@ use crate::protocol::convert::custom_tool::{self, Grammar};
 use crate::protocol::convert::{ConvertError, Losses, ServerTools};
 use crate::protocol::gemini::capabilities::Capabilities;
 use crate::protocol::gemini::json_schema;
+use crate::protocol::gemini::wire::proto::List;
 use crate::protocol::gemini::wire::tools::{FunctionDeclaration, Tool, ToolConfig};
 use crate::protocol::wire::{Raw, Text};
 
@@ -88,6 +89,7 @@ pub fn combined<'a>(
             }
         }
     }
-    let functions = (!functions.is_empty()).then(|| Tool { function_declarations: functions, ..Tool::default() });
+    let functions =
+        (!functions.is_empty()).then(|| Tool { function_declarations: Some(List(functions)), ..Tool::default() });
     Ok(functions.into_iter().chain(vendors).collect())
 }

@@ -31,8 +31,13 @@ pub fn chat(
 ) -> Result<Option<Effort>, ConvertError> {
     match model.chat_tools {
         ChatTools::WithoutReasoning if has_tools => {
-            if !amount.unwrap_or(Amount::Effort(model.default_effort)).is_nothing() {
-                losses.add(path, "is none, this model takes tools in this dialect only if it does not think");
+            const REASON: &str = "is none, this model takes tools in this dialect only if it does not think";
+            match amount {
+                Some(amount) if amount.is_nothing() => {}
+                Some(_) => losses.add(path, REASON),
+                // Nobody asked for it: what the model would do by itself is no loss to the client.
+                None if model.default_effort != Effort::None => losses.hint(path, REASON),
+                None => {}
             }
             return Ok(Some(Effort::None));
         }

@@ -26,6 +26,8 @@ pub(super) struct Candidate {
     /// As JSON.
     pub(super) citations: Option<Vec<u8>>,
     /// As JSON.
+    pub(super) url_context: Option<Vec<u8>>,
+    /// As JSON.
     pub(super) logprobs: Option<Vec<u8>>,
     /// The calls that are not written yet.
     calls: VecDeque<Call>,
@@ -35,6 +37,8 @@ pub(super) struct Candidate {
     places: BTreeMap<usize, usize>,
     /// The first call whose arguments are no object.
     malformed: Option<String>,
+    /// Its key.
+    pub(super) malformed_key: Option<usize>,
     reason: Option<String>,
     message: Option<String>,
 }
@@ -42,6 +46,7 @@ pub(super) struct Candidate {
 /// A call that is not written yet.
 #[derive(Debug)]
 pub(super) struct Call {
+    key: usize,
     id: Option<String>,
     name: String,
     signature: Option<String>,
@@ -82,11 +87,13 @@ impl Candidate {
             has_parts: false,
             grounding: None,
             citations: None,
+            url_context: None,
             logprobs: None,
             calls: VecDeque::new(),
             written: 0,
             places: BTreeMap::new(),
             malformed: None,
+            malformed_key: None,
             reason: None,
             message: None,
         }
@@ -95,6 +102,7 @@ impl Candidate {
     pub(super) fn open_call(&mut self, key: usize, id: Option<&str>, name: &str) {
         self.places.insert(key, self.written + self.calls.len());
         self.calls.push_back(Call {
+            key,
             id: id.filter(|id| !id.is_empty()).map(str::to_owned),
             name: name.to_owned(),
             signature: self.signature.take(),
@@ -130,6 +138,7 @@ impl Candidate {
             if call.is_well_formed() {
                 return Some(call);
             }
+            self.malformed_key.get_or_insert(call.key);
             self.malformed.get_or_insert_with(|| format!("{}({})", call.name, call.arguments));
         }
         None
@@ -162,6 +171,7 @@ impl Candidate {
         for (name, value) in [
             (&b",\"citationMetadata\":"[..], &self.citations),
             (b",\"groundingMetadata\":", &self.grounding),
+            (b",\"urlContextMetadata\":", &self.url_context),
             (b",\"logprobsResult\":", &self.logprobs),
         ] {
             if let Some(value) = value {

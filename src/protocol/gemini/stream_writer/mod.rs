@@ -7,7 +7,7 @@ mod tests;
 
 use super::error::status_name;
 use super::wire::content::Part;
-use super::wire::grounding::{CitationMetadata, GroundingMetadata, LogprobsResult};
+use super::wire::grounding::{CitationMetadata, GroundingMetadata, LogprobsResult, UrlContextMetadata};
 use super::wire::response::{FinishReason, Status, UsageMetadata};
 use crate::protocol::convert::{Reply, StreamFault};
 use crate::protocol::dialect::Dialect;
@@ -174,6 +174,11 @@ impl StreamWriter {
         self.with_current(|candidate| candidate.citations = Some(json::line(citations)));
     }
 
+    /// The pages that were read, for the last event; the last one counts.
+    pub fn url_context(&mut self, pages: &UrlContextMetadata<'_>) {
+        self.with_current(|candidate| candidate.url_context = Some(json::line(pages)));
+    }
+
     /// How probable the tokens were, for the last event; the last one counts.
     pub fn logprobs(&mut self, logprobs: &LogprobsResult<'_>) {
         self.with_current(|candidate| candidate.logprobs = Some(json::line(logprobs)));
@@ -243,6 +248,11 @@ impl StreamWriter {
     /// Whether the last event has been written.
     pub fn is_over(&self) -> bool {
         self.is_over
+    }
+
+    /// The key of the first call of the candidate `index` that was not written, since its arguments are no object.
+    pub fn malformed_call(&self, index: usize) -> Option<usize> {
+        self.candidates.get(index)?.malformed_key
     }
 
     fn with_current<R>(&mut self, action: impl FnOnce(&mut Candidate) -> R) -> R

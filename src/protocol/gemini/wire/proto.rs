@@ -65,49 +65,10 @@ macro_rules! message {
 }
 pub(super) use message;
 
-/// Defines an enum of words. A word that is not known is kept.
+/// Defines an enum of words, in whose reading case does not matter.
 macro_rules! words {
-    (
-        $(#[$meta:meta])*
-        pub enum $name:ident {
-            $( $(#[$variant_meta:meta])* $word:literal => $variant:ident, )+
-        }
-    ) => {
-        $(#[$meta])*
-        #[derive(Debug, Clone, PartialEq)]
-        pub enum $name<'a> {
-            $(
-                #[doc = concat!("`", $word, "`.")]
-                $(#[$variant_meta])*
-                $variant,
-            )+
-            /// A word that is not known.
-            Other($crate::protocol::wire::Text<'a>),
-        }
-
-        impl $name<'_> {
-            /// The word.
-            pub fn as_str(&self) -> &str {
-                match self {
-                    $( Self::$variant => $word, )+
-                    Self::Other(word) => word,
-                }
-            }
-        }
-
-        impl serde::Serialize for $name<'_> {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(self.as_str())
-            }
-        }
-
-        impl<'de: 'a, 'a> serde::Deserialize<'de> for $name<'a> {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let word = $crate::protocol::wire::Text::deserialize(deserializer)?;
-                $( if word.eq_ignore_ascii_case($word) { return Ok(Self::$variant); } )+
-                Ok(Self::Other(word))
-            }
-        }
+    ($(#[$meta:meta])* pub enum $name:ident { $($words:tt)+ }) => {
+        $crate::words! { @by str::eq_ignore_ascii_case; $(#[$meta])* pub enum $name<'a> { $($words)+ } }
     };
 }
 pub(super) use words;
@@ -133,6 +94,31 @@ impl<'de, T: Deserialize<'de>> Field<'de> for Vec<T> {
 impl<'de, T: Deserialize<'de>> Field<'de> for Few<T> {
     fn read<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(FewVisitor(PhantomData))
+    }
+}
+
+/// A list that is told apart from none even where it is empty.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct List<T>(pub Vec<T>);
+
+impl<'l, T> IntoIterator for &'l List<T> {
+    type Item = &'l T;
+    type IntoIter = std::slice::Iter<'l, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+impl<T: Serialize> Serialize for List<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ListVisitor(PhantomData)).map(Self)
     }
 }
 

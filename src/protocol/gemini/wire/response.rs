@@ -97,6 +97,48 @@ words! {
     }
 }
 
+/// What kind of end a candidate has. Other vendors have few reasons where Gemini has many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// The answer is whole, or its reason is one of tomorrow, which is an end like others.
+    Whole,
+    /// A limit was met. What is left of a long answer cannot be asked for at other vendors, so that is a limit, too.
+    Limit,
+    /// A filter stopped it.
+    Filtered,
+    /// It was stopped and nothing says by what, or no image came of it.
+    Unexplained,
+    /// The model failed: what it wrote is no answer, though the vendor calls that an end.
+    Failed,
+}
+
+impl FinishReason<'_> {
+    /// What kind of end this is (B50).
+    pub fn end(&self) -> End {
+        match self {
+            Self::Stop | Self::Other(_) => End::Whole,
+            Self::MaxTokens | Self::Continuation => End::Limit,
+            Self::Safety
+            | Self::Recitation
+            | Self::Language
+            | Self::Blocklist
+            | Self::ProhibitedContent
+            | Self::Spii
+            | Self::ImageSafety
+            | Self::ImageProhibitedContent
+            | Self::ImageRecitation
+            | Self::Escalation
+            | Self::PupLimitedDisabled => End::Filtered,
+            Self::Unspecific | Self::ImageOther | Self::NoImage => End::Unexplained,
+            Self::MalformedFunctionCall
+            | Self::MalformedResponse
+            | Self::UnexpectedToolCall
+            | Self::TooManyToolCalls
+            | Self::MissingThoughtSignature => End::Failed,
+        }
+    }
+}
+
 message! {
     /// How harmful something is.
     pub struct SafetyRating<'a> {

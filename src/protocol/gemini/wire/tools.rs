@@ -1,14 +1,14 @@
 //! `Tool` and `ToolConfig` (<https://ai.google.dev/api/caching#Tool>).
 
-use super::proto::{Count, Members, Number, message, words};
+use super::proto::{Count, List, Members, Number, message, words};
 use super::schema::Schema;
-use crate::protocol::wire::{Raw, Text};
+use crate::protocol::wire::{Hidden, Raw, Text};
 
 message! {
     /// A set of functions, or something that the vendor runs. Several members may stand in one.
     pub struct Tool<'a> {
-        /// Functions that the caller carries out.
-        function_declarations = "functionDeclarations": Vec<FunctionDeclaration<'a>>,
+        /// Functions that the caller carries out. Some send an empty list, which makes no tool of another kind.
+        function_declarations = "functionDeclarations": Option<List<FunctionDeclaration<'a>>>,
         /// Searching the web.
         google_search = "googleSearch": Option<GoogleSearch<'a>>,
         /// Searching the web, for Gemini 1.5.
@@ -120,7 +120,7 @@ message! {
         /// The address.
         url: Option<Text<'a>>,
         /// Sent with each request; credentials among them.
-        headers: Option<Members<'a, Text<'a>>>,
+        headers: Option<Hidden<Members<'a, Text<'a>>>>,
         /// A duration, such as `30s`.
         timeout: Option<Text<'a>>,
         /// A duration.

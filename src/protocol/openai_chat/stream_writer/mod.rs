@@ -423,6 +423,16 @@ impl StreamWriter {
         out.extend_from_slice(b"}]},\"finish_reason\":null}]}\n\n");
     }
 
+    /// The verdicts on the request and the answer, which stand in a chunk of their own.
+    pub(super) fn moderation(&mut self, verdicts: &Raw<'_>, out: &mut Vec<u8>) {
+        if self.choice(0, out).is_some() {
+            out.extend_from_slice(&self.head);
+            out.extend_from_slice(b"],\"moderation\":");
+            frame::json(out, verdicts);
+            out.extend_from_slice(b"}\n\n");
+        }
+    }
+
     fn usage_chunk(&self, usage: &CompletionUsage, out: &mut Vec<u8>) {
         let null = b"\"usage\":null,\"choices\":[";
         out.extend_from_slice(self.head.strip_suffix(null).unwrap_or(&self.head));

@@ -6,7 +6,7 @@ use serde::Serialize;
 use tollgate_macros::Read;
 
 use super::common::{Bare, TextOr};
-use crate::protocol::wire::{Raw, Text};
+use crate::protocol::wire::{Hidden, Raw, Text};
 use crate::tagged;
 
 tagged! {
@@ -327,10 +327,10 @@ pub struct McpTool<'a> {
     pub server_description: Option<Text<'a>>,
     /// OAuth token for it.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub authorization: Option<Text<'a>>,
+    pub authorization: Option<Hidden<Text<'a>>>,
     /// Object of strings.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub headers: Option<Raw<'a>>,
+    pub headers: Option<Hidden<Raw<'a>>>,
     /// List of names, or `{read_only, tool_names}`.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub allowed_tools: Option<Raw<'a>>,

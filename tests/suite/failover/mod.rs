@@ -1,5 +1,10 @@
 //! Who is tried, in which order, and how often.
 
+mod members;
+mod opening;
+mod table;
+mod time;
+
 use serde_json::{Value, json};
 
 use crate::check;
@@ -11,7 +16,7 @@ use crate::support::stage::{Stage, check_counts, unique};
 use crate::support::vendors::{Wire, sse};
 
 /// A route over several stages, one tier each.
-async fn route_over(stages: &[&Stage<'_>], members: Value) -> String {
+pub async fn route_over(stages: &[&Stage<'_>], members: Value) -> String {
     let name = format!("route-{}", unique());
     let list: Vec<Value> = stages
         .iter()
@@ -26,7 +31,8 @@ async fn route_over(stages: &[&Stage<'_>], members: Value) -> String {
     name
 }
 
-async fn ask(stage: &Stage<'_>, model: &str, stream: bool) -> Reply {
+/// Asks for `model` with the key of `stage`.
+pub async fn ask(stage: &Stage<'_>, model: &str, stream: bool) -> Reply {
     stage.post(&stage.wire.target(model, stream), stage.wire.request(model, stream)).send().await
 }
 
@@ -62,6 +68,7 @@ async fn another_provider_is_tried_after_what_is_not_the_requests_fault() {
                 assert_eq!(reply.header("x-provider"), Some(second.provider.as_str()));
                 requests += 1;
                 assert_eq!((first.upstream.requests().len(), second.upstream.requests().len()), (requests, requests));
+                first.make_well().await;
             }
         }
         let requests = requests as i64;
