@@ -335,7 +335,8 @@ impl Settlement {
         let mut statements = health::write(&self.notes, &Unsettled::new(&self.request, calls));
         statements.append(&mut self.given_back);
         statements.extend(failed_calls(&self.request, calls));
-        let has_arrived = self.send(statements);
+        let has_arrived = Rc::new(Cell::new(false));
+        self.send(statements, Some(has_arrived.clone()));
         let notes = std::mem::take(&mut self.notes);
         if !notes.is_empty() && !has_arrived.get() {
             self.early.push(Early { notes, calls: closed, has_arrived });
@@ -394,22 +395,17 @@ impl Settlement {
         statements.append(&mut self.given_back);
         statements.extend(settle(&self.request, &self.calls, &self.outcome));
         statements.extend(self.kept(outcome));
-        self.send(statements);
+        self.send(statements, None);
     }
 
-    /// Sends a batch; what is returned tells whether it is known to have arrived.
-    fn send(&self, statements: Vec<Statement>) -> Rc<Cell<bool>> {
+    /// Sends a batch, and tells `has_arrived` once it is known to have.
+    fn send(&self, statements: Vec<Statement>, has_arrived: Option<Rc<Cell<bool>>>) {
         // Started at once, so that nothing is lost when nobody polls any more; the native host is done with it at once.
         let mut batch = self.scope.database.batch(Intent::Deferred, statements);
-        let has_arrived = Rc::new(Cell::new(false));
         match (&mut batch).now_or_never() {
-            Some(result) => has_arrived.set(report(result)),
-            None => {
-                let has_arrived = has_arrived.clone();
-                self.scope.tasks.wait_until(Box::pin(async move { has_arrived.set(report(batch.await)) }));
-            }
+            Some(result) => report(result, has_arrived),
+            None => self.scope.tasks.wait_until(Box::pin(async move { report(batch.await, has_arrived) })),
         }
-        has_arrived
     }
 }
 
@@ -425,12 +421,11 @@ impl Settlement {
     }
 }
 
-/// Whether it went well.
-fn report(result: Result<Vec<Rows>, DatabaseError>) -> bool {
-    if let Err(error) = &result {
-        tracing::error!(%error, "a settlement is lost");
+fn report(result: Result<Vec<Rows>, DatabaseError>, has_arrived: Option<Rc<Cell<bool>>>) {
+    match result {
+        Ok(_) => has_arrived.into_iter().for_each(|arrived| arrived.set(true)),
+        Err(error) => tracing::error!(%error, "a settlement is lost"),
     }
-    result.is_ok()
 }
 
 impl Drop for Settlement {
@@ -438,16 +433,8 @@ impl Drop for Settlement {
         if self.settled {
             return;
         }
-        let metered = self.operation != Operation::CountTokens;
-        let request_bytes = self.request_bytes;
-        // The client left while an upstream was at work: that it read the prompt is the least that can be assumed.
-        self.close_call(Ended::Abandoned, |call| {
-            call.error = Some("client_closed");
-            if metered {
-                call.estimated = true;
-                call.usage = Usage::estimate(request_bytes, 0);
-            }
-        });
+        // The client left while an upstream was at work.
+        self.call_cut("client_closed");
         self.settle("client_closed", Some("client_closed"));
     }
 }

@@ -20,6 +20,8 @@ pub(super) struct UpstreamBody {
     pub(super) headers: HeaderMap,
     watcher: Watcher,
     pulling: Option<JsFuture>,
+    /// A whole answer that the core has looked at, so that it is not copied over twice.
+    seen: Option<Bytes>,
     /// Whether the body was handed on or read to its end.
     is_done: bool,
 }
@@ -36,13 +38,21 @@ pub struct Watcher {
 impl Watcher {
     /// Sees what comes, and returns what is to go on in its place, if not itself.
     pub fn edit(&mut self, chunk: Vec<u8>) -> Option<Vec<u8>> {
-        let chunk = Bytes::from(chunk);
+        self.pass(chunk.into())
+    }
+}
+
+impl Watcher {
+    fn pass(&mut self, chunk: Bytes) -> Option<Vec<u8>> {
         if let Some(observer) = &mut self.observer {
             observer.chunk(&chunk);
         }
         self.editor.as_mut().map(|editor| editor.edit(chunk).into())
     }
+}
 
+#[wasm_bindgen]
+impl Watcher {
     /// Whether the body has said that it is over.
     #[wasm_bindgen(js_name = hasEnded)]
     pub fn has_ended(&self) -> bool {
@@ -98,7 +108,7 @@ impl Drop for Watcher {
 impl UpstreamBody {
     /// The body of `upstream`.
     pub(super) fn new(upstream: JsValue, headers: HeaderMap) -> Self {
-        Self { upstream, headers, watcher: Watcher::default(), pulling: None, is_done: false }
+        Self { upstream, headers, watcher: Watcher::default(), pulling: None, seen: None, is_done: false }
     }
 
     /// Hands the body on as a response with this status and these headers.
@@ -107,8 +117,8 @@ impl UpstreamBody {
         let mut watcher = std::mem::take(&mut self.watcher);
         let stream = if watcher.observer.is_none() && watcher.editor.is_none() {
             None
-        } else if let Some(bytes) = bridge::whole_bytes(&self.upstream) {
-            watcher.edit(bytes);
+        } else if let Some(bytes) = self.whole() {
+            watcher.pass(bytes);
             watcher.end(0);
             None
         } else {
@@ -118,6 +128,11 @@ impl UpstreamBody {
         };
         let (deleted, set) = self.changes(headers);
         bridge::respond_from_upstream(&self.upstream, status, &deleted, &set, stream)
+    }
+
+    /// All of it, where it was read whole.
+    fn whole(&mut self) -> Option<Bytes> {
+        self.seen.take().or_else(|| bridge::whole_bytes(&self.upstream).map(Bytes::from))
     }
 
     /// How `headers` differ from those that came: the names that are gone, and the lines that are new.
@@ -144,9 +159,9 @@ impl ByteStream for UpstreamBody {
             self.is_done = true;
             return Poll::Ready(Some(Err(self::failure(failure))));
         }
-        if let Some(bytes) = bridge::whole_bytes(&self.upstream) {
+        if let Some(bytes) = self.whole() {
             self.is_done = true;
-            return Poll::Ready((!bytes.is_empty()).then(|| Ok(bytes.into())));
+            return Poll::Ready((!bytes.is_empty()).then_some(Ok(bytes)));
         }
         let upstream = &self.upstream;
         let pulling = self.pulling.get_or_insert_with(|| JsFuture::from(bridge::pull(upstream)));
@@ -185,9 +200,12 @@ impl ByteStream for UpstreamBody {
             if let Some(failure) = bridge::failure_of(&self.upstream) {
                 return Err(self::failure(failure));
             }
-            if let Some(bytes) = bridge::whole_bytes(&self.upstream) {
-                let bytes = Bytes::from(bytes);
-                return Ok(if (ahead.enough)(&bytes) { Body::Stream(self) } else { Body::Whole(bytes) });
+            if let Some(bytes) = self.whole() {
+                if !(ahead.enough)(&bytes) {
+                    return Ok(Body::Whole(bytes));
+                }
+                self.seen = Some(bytes);
+                return Ok(Body::Stream(self));
             }
             let began = ahead.clock.now();
             let mut read = Vec::new();

@@ -1,6 +1,8 @@
-//! Patterns in which `*` stands for anything.
+//! How much the patterns of price rules say.
 
 use std::cmp::Ordering;
+
+use crate::engine::glob;
 
 /// A pattern in which `*` stands for anything, also for nothing. Capitals do not matter, since vendors' names do not differ by them
 /// alone and people write them as they like.
@@ -38,32 +40,9 @@ impl Glob {
         Specificity { is_exact: stars == 0, letters: self.0.len() - stars, stars: std::cmp::Reverse(stars) }
     }
 
-    /// Whether it matches the whole name. Takes at most as many steps as the product of the lengths.
+    /// Whether it matches the whole name.
     pub fn matches(&self, name: &str) -> bool {
-        let (pattern, name) = (self.0.as_bytes(), name.as_bytes());
-        let (mut at, mut read) = (0, 0);
-        // After the last star, and how much of the name that star had taken.
-        let mut star: Option<(usize, usize)> = None;
-        while let Some(byte) = name.get(read) {
-            match pattern.get(at) {
-                Some(b'*') => {
-                    at += 1;
-                    star = Some((at, read));
-                }
-                Some(expected) if expected.eq_ignore_ascii_case(byte) => {
-                    at += 1;
-                    read += 1;
-                }
-                _ => {
-                    // The last star takes one byte more; stars before it need not, since the last can take as much.
-                    let Some((after, taken)) = star else { return false };
-                    at = after;
-                    read = taken + 1;
-                    star = Some((after, read));
-                }
-            }
-        }
-        pattern.get(at..).is_some_and(|rest| rest.iter().all(|byte| *byte == b'*'))
+        glob::matches_in_any_case(&self.0, name)
     }
 }
 
